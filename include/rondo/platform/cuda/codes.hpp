@@ -11,7 +11,7 @@
 /// The driver's result codes, and what Rondo makes of them.
 namespace rondo::platform::cuda {
 
-/// Covers every documented code. An undocumented code counts as a failure of the device, which promises least.
+/// The Errc of a documented code. An undocumented one counts as a failure of the device, the worst case.
 [[nodiscard]] constexpr Errc errc_of(Result code) noexcept {
   switch (code) {
     case success: return Errc::ok;
@@ -121,7 +121,7 @@ namespace rondo::platform::cuda {
 /// Whether the work that was waited for may still be running.
 [[nodiscard]] constexpr bool may_go_on(Result code) noexcept { return code != success && !is_sticky(code); }
 
-/// The status of a call that concerns work under way: if the device failed or does not finish, the status poisons.
+/// The status of a call that concerns work in flight. A device that failed or does not finish poisons the session.
 [[nodiscard]] constexpr Status status_of(Result code) noexcept {
   const Status status{errc_of(code)};
   const bool is_lost = is_sticky(code) || status.code() == Errc::timed_out || status.code() == Errc::kernel_failed ||

@@ -65,7 +65,7 @@ class Cuda {
       (is_timed ? Capabilities{Capability::round_time} : Capabilities{});
   static constexpr std::uint32_t max_launch_bytes = cuda::RefreshKernel::most_bytes;
 
-  /// @throws Error no_such_device (no driver, no such device), unsupported (too old a driver), …
+  /// @throws Error no_such_device (no driver, no such device), unsupported (an old driver), and what the driver reports
   explicit Cuda(const Options& options)
       : options_{options},
         device_{name, options},
@@ -79,11 +79,11 @@ class Cuda {
 
   // --- memory
 
-  /// @throws Error out_of_memory
+  /// Allocates device memory. @throws Error out_of_memory
   [[nodiscard]] DevicePtr<std::byte> allocate(Bytes size, Bytes alignment) {
     return DevicePtr<std::byte>{memory_.allocate(size, alignment)};
   }
-  /// Peers access all memory of a context that lets them.
+  /// `peer` is ordinary device memory: other devices access all memory of a context that enables them to.
   static constexpr MemoryKinds memory_kinds{MemoryKind::peer, MemoryKind::mapped_host};
   /// Allocates memory of one kind. @throws Error out_of_memory
   [[nodiscard]] DevicePtr<std::byte> allocate(MemoryKind kind, Bytes size, Bytes alignment) {
@@ -91,7 +91,7 @@ class Cuda {
   }
   /// Returns the host address of mapped host memory; null for any other memory.
   [[nodiscard]] void* host_address(DevicePtr<std::byte> p) const noexcept { return memory_.host_address(p.address()); }
-  /// Waits for the device first, if it may still use the block.
+  /// Gives a block back. Waits for the device first if it may still use the block.
   Status release(DevicePtr<std::byte> block) noexcept {
     (void)callers_.wait();
     const Status waited = transfers_.wait();
@@ -108,14 +108,14 @@ class Cuda {
   [[gnu::always_inline]] Status copy_in(DevicePtr<std::byte> to, const void* from, Bytes size) noexcept {
     return transfers_.copy_in(to, from, size.value);
   }
-  /// The bytes have been read when it returns.
+  /// Copies to the device; reads the host's bytes before it returns.
   Status copy_in_snapshot(DevicePtr<std::byte> to, const void* from, Bytes size) noexcept {
     return transfers_.copy_in_snapshot(to, from, size.value);
   }
   [[gnu::always_inline]] Status copy_out(void* to, DevicePtr<const std::byte> from, Bytes size) noexcept {
     return transfers_.copy_out(to, from, size.value);
   }
-  /// Calls the driver only if there is something to wait for.
+  /// Waits for the device. Makes no call if there is nothing to wait for.
   Status wait() noexcept {
     const Status status = transfers_.wait();
     if (!status.ok()) [[unlikely]]
@@ -124,7 +124,7 @@ class Cuda {
     return status;
   }
 
-  /// @throws Error; see cuda::Program
+  /// Loads a graph. @throws Error as the constructor of cuda::Program does
   template <class Graph>
   [[nodiscard]] Program load(const Graph& graph, args::ArgsTable& args) {
     prepare(graph.view());
@@ -137,7 +137,7 @@ class Cuda {
     if (code == cuda::success) code = device_.driver().set(to.address(), 0, size.value, device_.stream());
     return code == cuda::success ? wait() : noted("cuMemsetD8Async", code);
   }
-  /// Called when the arena has moved, and with it the memory that each round sets to zero, and conditions of loops.
+  /// Tells a program that the arena has moved, with the memory that each round sets to zero and conditions of loops.
   void move_arena(Program& program, DevicePtr<std::byte> from, DevicePtr<std::byte> to) noexcept {
     program.move_arena(to.address() - from.address());
   }
@@ -152,8 +152,8 @@ class Cuda {
       return named(transfers_.refused(code, call));
     return {};
   }
-  /// Ends the current round at the next decision of a loop, or otherwise a later one, with `stopped`, which poisons;
-  /// rounds without loops do not end. From any thread.
+  /// Ends the current round, or else a later one, at the next decision of a loop, with `stopped`, which poisons the
+  /// session. Rounds without loops do not end. Thread safety: any thread.
   void request_stop() noexcept { stop_.make(); }
   static constexpr const char* why_host_decides_loops =
       "only kernels that are linked with the vendor's device runtime can decide";
@@ -171,14 +171,14 @@ class Cuda {
   // --- args that the device computes
 
   [[nodiscard]] bool can_refresh_args() const noexcept { return refresh_.is_usable(); }
-  /// The host and the device, as files of costs name them.
+  /// Returns the host and the device, as cost files name them.
   [[nodiscard]] auto machine() const { return device_.machine(); }
   /// Returns the costs of refreshing if they were given, in a file or measured; otherwise null.
   [[nodiscard]] const args::RefreshCosts* refresh_costs() const noexcept { return refresh_costs_.get(); }
   Status refresh_args(const args::RefreshOp& op) noexcept {
     return transfers_.launch_refresh([&](cuda::Stream stream) { return refresh_.launch(op, nullptr, stream); });
   }
-  /// The launch carries the bases, so nothing is copied.
+  /// Refreshes the args with bases that the launch carries; nothing is copied.
   Status refresh_in_launch(const args::RefreshOp& op, const args::LaunchPayload& payload) noexcept {
     if (payload.bytes() > max_launch_bytes) return Status{Errc::limit_exceeded};
     return transfers_.launch_refresh([&](cuda::Stream stream) { return refresh_.launch(op, &payload, stream); });
@@ -195,7 +195,7 @@ class Cuda {
   /// Releases the device. If blocks or pinned memory of this platform are still held, the destructor does.
   Status close() noexcept { return close(false); }
 
-  // --- facts
+  // --- reports
 
   /// The driver's description of the last failure.
   [[nodiscard]] const Error::Text& failure_text() const noexcept { return device_.failure_text(); }
@@ -228,7 +228,7 @@ class Cuda {
   [[nodiscard]] bool is_captured() const noexcept { return last_ != nullptr && last_->is_graph(); }
 
  private:
-  /// Names the task, if it is known.
+  /// Adds the name of the task to a failure, if it is known.
   [[gnu::cold, gnu::noinline]] Status named(Status status) const noexcept {
     return last_ == nullptr ? status : last_->blame(status);
   }

@@ -21,8 +21,8 @@ class Device {
  public:
   using Api = cuda::Api;
 
-  /// @throws Error invalid_argument (no time to wait), no_such_device, not_open (a forked process), busy (the caller's
-  /// stream is in capture mode), and what the driver reports
+  /// @throws Error invalid_argument (an invalid time limit), no_such_device, not_open (a forked process), busy (the
+  /// caller's stream is in capture mode), and what the driver reports
   Device(const char* platform, const Options& options)
       : platform_{platform},
         options_{checked(platform, options)},
@@ -52,13 +52,13 @@ class Device {
   [[nodiscard]] const char* platform() const noexcept { return platform_; }
   [[nodiscard]] Stream stream() const noexcept { return stream_; }
   [[nodiscard]] const Error::Text& failure_text() const noexcept { return text_; }
-  /// A fact about the device. @throws Error what the driver reports
+  /// Returns an attribute of the device. @throws Error what the driver reports
   [[nodiscard]] int attribute(DeviceAttribute which) const {
     int value = 0;
     must("cuDeviceGetAttribute", driver().device_attribute(&value, which, id_));
     return value;
   }
-  /// For messages: the device's name and compute capability.
+  /// Appends the device's name and compute capability to a message.
   void append_name(Error::Text& text) const noexcept {
     char name[96] = "?";
     int major = 0, minor = 0;
@@ -75,7 +75,7 @@ class Device {
     text.append(minor);
   }
 
-  /// The host and the device, as files of costs name them.
+  /// Returns the host and the device, as cost files name them.
   [[nodiscard]] auto machine() const {
     char name[96] = "?";
     (void)driver().device_name(name, sizeof(name), id_);
@@ -98,7 +98,7 @@ class Device {
     }
     return code;
   }
-  /// @throws Error
+  /// @throws Error unless the code is a success
   void must(const char* call, Result code) const {
     if (code != stream_is_captured) return check(driver(), platform_, call, code);
     throw Error(Errc::busy, Error::Text(platform_, ": Options::stream is in capture mode; end the capture first"));
@@ -108,7 +108,7 @@ class Device {
 
   /// The number of the device.
   [[nodiscard]] std::int32_t number() const noexcept { return static_cast<std::int32_t>(options_.device); }
-  /// Null if there is none.
+  /// The caller's stream; null if there is none.
   [[nodiscard]] Stream callers_stream() const noexcept { return options_.stream; }
   [[nodiscard]] std::int32_t timeout_ms() const noexcept { return options_.timeout_ms; }
   /// Makes the context the calling thread's. Fails if the stream is in capture mode, as all rounds do.
@@ -116,10 +116,10 @@ class Device {
     state = 0;
     return enter();
   }
-  /// The bytes that copy_snapshot() took have arrived.
+  /// Notes that the bytes that copy_snapshot() took have arrived, so that their buffer is free.
   void reuse_snapshots() noexcept { snapshots_used_ = 0; }
 
-  /// Work was submitted, or is about to be.
+  /// Notes that work is on the stream, or is about to be.
   void work_begins() noexcept { is_busy_ = true; }
   [[nodiscard]] bool is_busy() const noexcept { return is_busy_; }
 
@@ -143,7 +143,7 @@ class Device {
   [[nodiscard, gnu::cold]] Result synchronize_again(Stream stream) noexcept {
     return is_gone() ? waited_too_long : calls().synchronize(stream, options_.timeout_ms);
   }
-  /// Work on a stream cannot be ended, so the device is abandoned.
+  /// Abandons the device, because the work on a stream cannot be ended.
   [[gnu::cold]] void end_by_force(Stream& stream) noexcept {
     give_up();
     stream = nullptr;
@@ -160,7 +160,7 @@ class Device {
     if (waited == success) return status;
     return Status{errc_of(waited)}.poisoning();
   }
-  /// Keeps the driver's description.
+  /// Keeps the driver's description of a failure.
   [[gnu::cold]] void note(const char* call, Result code) noexcept {
     text_ = Error::Text(call, " returned ", code);
     append_words(text_, driver(), code);
@@ -192,11 +192,11 @@ class Device {
     const Result code = calls().copy_async(to, size, from, size, kind, stream);
     return code == success ? calls().synchronize(stream, options_.timeout_ms) : code;
   }
-  /// The most bytes that copy_snapshot() can take now.
   /// The size of the pinned buffer for snapshots.
   static constexpr std::uint64_t snapshot_bytes = std::uint64_t{1} << 20;
+  /// The most bytes that copy_snapshot() can take now.
   [[nodiscard]] std::uint64_t snapshot_room() const noexcept { return snapshot_bytes - snapshots_used_; }
-  /// Starts a copy on the device's stream; the host's bytes have been read when it returns. They are copied to pinned
+  /// Starts a copy on the device's stream; reads the host's bytes before it returns. They are copied to pinned
   /// memory first: the driver itself would do so for pageable memory only, and only its owner knows whether it is.
   [[nodiscard]] Result copy_snapshot(void* to, const void* from, std::uint64_t size) noexcept {
     std::byte* const staged = snapshots_ + snapshots_used_;
@@ -241,7 +241,7 @@ class Device {
     throw Error(Errc::invalid_argument, Error::Text(platform, ": Options::timeout_ms is ", options.timeout_ms,
                                                     "; say for how long a round is waited for, or -1: for ever"));
   }
-  /// Calls that do nothing: releasing succeeds, everything else fails.
+  /// The calls for a device that was abandoned. They do nothing: releasing succeeds, everything else fails.
   [[nodiscard]] static const Calls& no_calls() noexcept {
     static const Calls calls = [] {
       Calls c;

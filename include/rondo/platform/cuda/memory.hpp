@@ -19,13 +19,13 @@ class DeviceMemory {
   DeviceMemory(Device& device, const Options& options) : device_{device}, free_{options.device_memory} {}
   DeviceMemory(const DeviceMemory&) = delete;
   DeviceMemory& operator=(const DeviceMemory&) = delete;
-  /// From then on somebody else may have the addresses of released blocks.
+  /// After this, the driver may give the addresses of released blocks to others.
   ~DeviceMemory() { rondo::memory::Registry::instance().forget_released_by(this); }
 
   [[nodiscard]] bool empty() const noexcept { return blocks_.empty(); }
 
-  /// Kernels access mapped host memory at the address that the host uses. @throws Error out_of_memory, and what the
-  /// driver reports
+  /// Allocates memory. Kernels access mapped host memory at the address that the host uses. @throws Error
+  /// out_of_memory, and what the driver reports
   [[nodiscard]] std::uint64_t allocate(Bytes size, Bytes alignment, MemoryKind kind = MemoryKind::device) {
     const bool on_host = kind == MemoryKind::mapped_host;
     if (!on_host && size > free_) {
@@ -60,7 +60,7 @@ class DeviceMemory {
     }
     return block.address;
   }
-  /// Forgets the block even if it fails. @returns the first failure
+  /// Frees a block, which must not be used again even if this fails. @returns the first failure
   [[nodiscard]] Result release(std::uint64_t address) noexcept {
     const auto found =
         std::find_if(blocks_.begin(), blocks_.end(), [&](const Block& b) { return b.address == address; });
@@ -78,7 +78,7 @@ class DeviceMemory {
   [[nodiscard]] void* host_address(std::uint64_t address) const noexcept {
     for (const Block& block : blocks_) {
       if (block.address == address && block.host != nullptr)
-        return reinterpret_cast<void*>(address);  // NOLINT: the same
+        return reinterpret_cast<void*>(address);  // NOLINT: the host's address, too
     }
     return nullptr;
   }

@@ -55,7 +55,7 @@ class EmbeddedPtx {
 
 /// How a session opens a device: which one, with which kernels, and how it waits.
 struct Options {
-  /// Which of the machine's devices, as the driver numbers them.
+  /// The number of the device, as the driver counts.
   std::uint32_t device = 0;
   /// The modules with the graph's kernels. They are searched in this order while the session opens, then the modules
   /// that rondo_add_cuda_kernels() embedded in the program.
@@ -76,7 +76,7 @@ struct Options {
   Bytes staging{std::uint64_t{256} << 20};
   /// Whether the tasks become one CUDA graph with their edges. Otherwise they are launched one by one, in order.
   bool graph = true;
-  /// For finding a fault: tasks are launched one by one, and each is waited for, so a failure always names its task.
+  /// For debugging: launches tasks one by one and waits after each, so that a failure always names its task.
   bool wait_after_each_task = false;
   /// The costs of refreshing addresses on this machine, by which update::ByCost chooses the mechanism. If they are not
   /// given, those of `cost_file` are used; if there is no such file, `measure_refresh_costs` has them measured when the

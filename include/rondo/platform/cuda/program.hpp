@@ -155,7 +155,7 @@ class Program {
     }
   }
 
-  /// @throws Error limit_exceeded
+  /// Checks a launch against the device's limits. @throws Error limit_exceeded
   void check_limits(Launch& launch, std::string_view name, bool states_threads) const {
     const auto fail = [&](std::uint64_t count, const char* what, std::uint64_t most) {
       Error::Text text(device_.platform(), ": kernel '", name, "' asks for ", count, what, ", the most here is ", most,

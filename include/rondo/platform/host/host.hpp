@@ -70,10 +70,10 @@ class Host : public sim::Hosted<Host<E>, arch::Host, E, sim::NoTraffic> {
   Host(const Host&) = delete;
   Host& operator=(const Host&) = delete;
 
-  /// The CPU reads all of its memory in place, and has no peer and no pages of a device.
+  /// Mapped host memory only: for a CPU, all memory is, and it has neither peers nor pages of a device.
   static constexpr MemoryKinds memory_kinds{MemoryKind::mapped_host};
   using Base::allocate;
-  /// @throws Error out_of_memory, also if the system refuses to lock that much memory
+  /// Allocates memory of one kind. @throws Error out_of_memory, also if the system refuses to lock that much memory
   [[nodiscard]] DevicePtr<std::byte> allocate(MemoryKind kind, Bytes size, Bytes alignment) {
     if (memory_ == host::Residency::on_demand) return Base::allocate(kind, size, alignment);
     // The allocation has one page before the block and consists of whole pages.

@@ -17,7 +17,7 @@ using streams::Stream;
 using BinHandle = void*;
 using FuncHandle = void*;
 using RunInstance = void*;     ///< a captured graph
-using PhysicalMemory = void*;  ///< memory without an address
+using PhysicalMemory = void*;  ///< device pages that have no address yet
 using ExceptionInfo = void;    ///< the report on a kernel that failed
 
 /// The size of the pages that an allocation asks for.
@@ -59,7 +59,7 @@ struct LoadOptions {
   const LoadOption* options = nullptr;
   std::size_t count = 0;
 };
-inline constexpr std::int32_t load_option_magic = 2;  ///< the cores of kernels that do not state theirs
+inline constexpr std::int32_t load_option_magic = 2;  ///< option: the type of cores of kernels that do not state it
 inline constexpr std::uint32_t magic_vector_core = 0x4141'5246;
 inline constexpr std::uint32_t magic_cube_core = 0x4149'4343;
 inline constexpr std::int32_t load_option_cpu_kernel_mode = 3;

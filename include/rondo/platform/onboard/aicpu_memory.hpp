@@ -6,10 +6,10 @@
 
 namespace rondo::platform::onboard {
 
-/// The device's memory as a program on the AICPU shares it with the cores: words, and the operations on the AICPU's
-/// cache after which others see what it wrote, and it sees what others wrote.
+/// The accesses of an AICPU program to the device memory that it shares with the cores: loads and stores of words, and
+/// the cache operations that make the stores of one side visible to the other.
 ///
-/// Thread safety: any thread. Cost: an instruction each; a store barrier waits until what was cleaned has arrived.
+/// Thread safety: any thread. Cost: one instruction each; a store barrier waits until what was cleaned has arrived.
 struct AicpuMemory {
   [[nodiscard]] static std::uint64_t load(std::uint64_t at) noexcept {
     return *reinterpret_cast<const volatile std::uint64_t*>(at);  // NOLINT: device memory
@@ -25,7 +25,7 @@ struct AicpuMemory {
     (void)at;
 #endif
   }
-  /// Forgets a line that the AICPU has not written to.
+  /// Discards the cached copy of a line that the AICPU has not written to.
   static void invalidate(std::uint64_t at) noexcept {
 #if defined(__aarch64__)
     asm volatile("dc civac, %0\n\tdsb sy" ::"r"(at) : "memory");
@@ -33,7 +33,7 @@ struct AicpuMemory {
     (void)at;
 #endif
   }
-  /// Later loads are made after earlier ones.
+  /// Orders later loads after earlier ones.
   static void load_barrier() noexcept {
 #if defined(__aarch64__)
     asm volatile("dsb ld" ::: "memory");
@@ -41,7 +41,7 @@ struct AicpuMemory {
     __atomic_thread_fence(__ATOMIC_ACQUIRE);
 #endif
   }
-  /// Later stores arrive after earlier ones, and after the lines that were written back.
+  /// Orders later stores after earlier ones, and after the lines that were written back.
   static void store_barrier() noexcept {
 #if defined(__aarch64__)
     asm volatile("dsb sy" ::: "memory");

@@ -147,7 +147,7 @@ class Binaries {
     for (const char c : {'.', 'j', 's', 'o', 'n', '\0'}) name.push_back(c);
     return access(name.data(), R_OK) == 0;
   }
-  /// Whether it is an ELF file for another machine than this host.
+  /// Whether the bytes are an ELF file for another machine than this host.
   [[nodiscard]] static bool is_of_a_device(std::span<const std::byte> bytes) noexcept {
     constexpr std::size_t machine_at = 18;
     constexpr std::uint16_t x86_64 = 62, aarch64 = 183;
@@ -157,7 +157,7 @@ class Binaries {
     return machine != x86_64 && machine != aarch64;
   }
 
-  /// Compares the cores that a kernel is for with its task's, if the runtime reports them.
+  /// Checks that a kernel is for the cores that its task states, if the runtime reports a kernel's cores.
   [[nodiscard]] FuncHandle checked(FuncHandle function, std::string_view name, CoreType core) const {
     std::int64_t kind = 0;
     if (calls().function_attribute == nullptr ||

@@ -48,7 +48,7 @@ inline constexpr AclError code_stream_is_captured = -17;
     case code_stream_is_captured: return Errc::busy;
 
     case 200000:
-    case 207001:  // also told where a module could not be made after a task ran out of time
+    case 207001:  // also returned if no module can be created after a task timed out
     case 207018: return Errc::out_of_memory;
     case 207005:
     case 207007:

@@ -16,9 +16,9 @@
 
 namespace rondo::platform::onboard {
 
-/// Where the cores' mailboxes are.
+/// The mailboxes of the cores that run tasks.
 struct CorePlaces {
-  std::uint64_t mailboxes = 0;  ///< device address
+  std::uint64_t mailboxes = 0;  ///< the device address of all mailboxes
   std::uint32_t cube_cores = 0;
   std::uint32_t vector_cores = 0;
 };
@@ -55,8 +55,8 @@ class CoreDispatch {
             [](void* self) noexcept { return static_cast<CoreDispatch*>(self)->take_ended(); }};
   }
 
-  /// A round begins: its kernel is on its way to the cores, with the round's number. `limit_ms`: for how long a block
-  /// of a task may run, and cores may take to come and to leave; 0: no limit.
+  /// Begins a round, whose kernel was launched with the round's number. `limit_ms`: the time in milliseconds that a
+  /// block of a task may run, and that cores may take to start and to end the kernel; 0: no limit.
   void begin_round(std::uint64_t round, std::uint32_t limit_ms) noexcept {
     round_ = round;
     limit_ns_ = std::uint64_t{limit_ms} * 1'000'000;
@@ -68,15 +68,15 @@ class CoreDispatch {
     for (Core& core : cores_) core.is_here = false;
   }
 
-  /// Tells all cores to leave. Those that come later find that out then.
+  /// Requests all cores to leave. Cores that start later find the request then.
   void dismiss() noexcept {
     for (Core& core : cores_) {
       if (core.is_lost) continue;
       ask(core, mailbox::leave, round_);
     }
   }
-  /// A round ends: dismisses the cores, and waits for those that are here. @returns device_failed if one did not leave
-  /// in an eighth of the limit
+  /// Ends a round: dismisses the cores, and waits for those that have started. @returns device_failed if one did not
+  /// leave in an eighth of the limit
   Status end_round() noexcept {
     dismiss();
     const std::uint64_t begin = sim::now_ns();
@@ -94,7 +94,7 @@ class CoreDispatch {
     return status;
   }
 
-  /// The number of cores that have come in this round.
+  /// The number of cores that have started in this round.
   [[nodiscard]] std::size_t present() const noexcept { return cores_.size() - absent_; }
   /// Waits for all cores and exchanges `times` values with them in turn. @returns whether that went well; else `why`
   [[nodiscard]] bool exchange(std::uint32_t times, Error::Text& why) noexcept {
@@ -129,11 +129,11 @@ class CoreDispatch {
  private:
   struct Core {
     std::uint64_t mailbox = 0;
-    std::uint64_t number = 0;  ///< of the last request
+    std::uint64_t number = 0;  ///< the number of the last request
     sim::TaskSlot* task = nullptr;
     std::uint64_t since_ns = 0;
     CoreType type = CoreType::cube;
-    std::uint32_t index = 0;  ///< among those of its type
+    std::uint32_t index = 0;  ///< its index among the cores of its type
     bool is_here = false;
     bool is_lost = false;
   };
@@ -142,7 +142,7 @@ class CoreDispatch {
   static constexpr std::uint64_t number_at = offsetof(mailbox::Answer, number);
   static constexpr std::uint64_t state_at = offsetof(mailbox::Answer, state);
   static constexpr std::uint64_t code_at = offsetof(mailbox::Answer, code);
-  static constexpr std::uint32_t sweeps_per_look = 64;  ///< at the clock
+  static constexpr std::uint32_t sweeps_per_look = 64;  ///< sweeps over the busy cores for each look at the clock
 
   [[nodiscard]] static std::uint64_t answer(const Core& core) noexcept { return core.mailbox + answer_at; }
   [[nodiscard]] bool is_over(std::uint64_t since_ns) const noexcept {
@@ -152,7 +152,7 @@ class CoreDispatch {
   static void write_word(const Core& core, std::uint64_t word, std::uint64_t value) noexcept {
     Memory::store(core.mailbox + args_at + 8 * word, value);
   }
-  /// Lets the arguments arrive before the request does.
+  /// Writes the arguments back; ask() then orders the request after them.
   static void send_words(const Core& core, std::uint64_t words) noexcept {
     for (std::uint64_t byte = 0; byte < 8 * words; byte += mailbox::line_bytes) {
       Memory::clean(core.mailbox + args_at + byte);
@@ -244,7 +244,7 @@ class CoreDispatch {
     }
   }
 
-  /// A core is here if it says so, as one of this round's launch.
+  /// Finds cores that have started: their answer says so, with the number of this round's launch.
   void look_for_arrivals() noexcept {
     for (Core& core : cores_) {
       if (core.is_here || core.is_lost || !has_answered(core)) continue;
@@ -264,7 +264,7 @@ class CoreDispatch {
   std::vector<Core*> busy_;
   std::size_t absent_ = 0;
   const sim::TaskSlot* refused_ = nullptr;  ///< a task for which no core was free
-  std::uint64_t since_ns_ = 0;              ///< no core is busy, and none is free for it
+  std::uint64_t since_ns_ = 0;              ///< the time since which no core is busy, and none is free for `refused_`
   std::uint32_t sweeps_ = 0;
 };
 

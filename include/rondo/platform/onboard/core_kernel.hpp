@@ -15,8 +15,8 @@
 
 namespace rondo::platform::onboard {
 
-/// The time limits of a round whose tasks run on cores. Each ends before the next, so that the first that is over says
-/// what hangs.
+/// The time limits of a round whose tasks run on cores. Each is shorter than the next, so that the first that expires
+/// tells what hangs.
 struct CoreLimits {
   std::uint32_t scheduler_ms = 0;   ///< for a task, on the AICPU; 0: none
   std::uint32_t probe_ms = 10'000;  ///< for the cores' first launch, which loads the kernel
@@ -36,7 +36,7 @@ struct CoreLimits {
 };
 
 /// The kernel on cube and vector cores that runs the tasks of graphs that the device builds (device/dispatch.hpp), and
-/// the stream on which it is launched, a launch for each round.
+/// the stream on which each round launches it.
 ///
 /// Lifetime: immovable; the device outlives it, and the mailboxes outlive release(). Thread safety: the session's.
 /// Errors: the constructor throws. Cost of a launch: one call.
@@ -90,12 +90,12 @@ class CoreKernel {
   CoreKernel& operator=(const CoreKernel&) = delete;
   ~CoreKernel() { (void)release(false); }
 
-  /// Where the mailboxes are.
+  /// Sets the device address of the mailboxes.
   void place(std::uint64_t mailboxes) noexcept { mailboxes_ = mailboxes; }
   [[nodiscard]] std::uint32_t blocks() const noexcept { return blocks_; }
   [[nodiscard]] const CoreLimits& limits() const noexcept { return limits_; }
 
-  /// Begins a round on all cores, after the round before has ended on them. @returns what the runtime does
+  /// Begins a round on all cores, after the previous round has ended on them. @returns the runtime's code
   [[nodiscard]] AclError launch(std::uint64_t round) noexcept {
     std::uint64_t words[] = {mailboxes_, round};
     LaunchAttr limit{
@@ -120,8 +120,8 @@ class CoreKernel {
     let_depart(0);  // the next launch is for the same round
   }
 
-  /// After an exchange that failed: why, as far as the memory shows. Waits for the kernel. `seen`: how many cores the
-  /// AICPU has seen start
+  /// Returns why an exchange failed, as far as the memory shows. Waits for the kernel. `seen`: the number of cores that
+  /// the AICPU has seen start
   [[gnu::cold]] const char* failed_side(std::uint64_t seen) {
     const std::uint64_t cores = 3 * std::uint64_t{blocks_};
     std::vector<mailbox::Mailbox> all(cores);

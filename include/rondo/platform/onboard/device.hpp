@@ -61,7 +61,7 @@ class Device {
   }
 
   [[nodiscard]] const Calls& calls() const noexcept { return *calls_; }
-  /// The host and the chip, as files of costs name them.
+  /// Returns the host and the chip, as cost files name them.
   [[nodiscard]] auto machine() const {
     const char* const chip = calls().soc_name();
     return rondo::detail::machine_of(chip == nullptr ? "?" : chip);
@@ -79,7 +79,7 @@ class Device {
     return calls().malloc(memory, size, huge_first);
   }
   [[nodiscard]] AclError give_back(void* memory) const noexcept { return calls().free(memory); }
-  /// Copies, and has finished when it returns; does not wait for streams.
+  /// Copies before it returns; does not wait for streams.
   [[nodiscard]] AclError copy_now(void* to, const void* from, std::uint64_t size, int kind, Stream) const noexcept {
     const AclError code = calls().copy(to, size, from, size, kind);
     int mode = capture_relaxed;  // a capture of this thread, or a global one of any thread, refuses such a copy
@@ -89,14 +89,14 @@ class Device {
     const AclError back = calls().exchange_capture_mode(&mode);
     return copied == code_ok ? back : copied;
   }
-  /// The most that copy_snapshot() copies; beyond it, staging is faster.
+  /// The most bytes that copy_snapshot() copies; for more, staging is faster.
   [[nodiscard]] static constexpr std::uint64_t snapshot_room() noexcept { return std::uint64_t{1} << 20; }
   void reuse_snapshots() noexcept {}
-  /// Copies on the device's stream; has read the host's bytes when it returns.
+  /// Copies on the device's stream; reads the host's bytes before it returns.
   [[nodiscard]] AclError copy_snapshot(void* to, const void* from, std::uint64_t size) const noexcept {
     return calls().copy_async(to, size, from, size, host_to_buffer_to_device, stream_);
   }
-  /// @throws Error
+  /// @throws Error unless the code is a success
   void must(const char* call, AclError code) const { check(calls(), identity_.platform, call, code); }
 
   // --- a stream of the caller's
@@ -212,9 +212,8 @@ class Device {
   }
 
   // --- set-up and teardown
-  // --------------------------------------------------------------------------------------------
 
-  /// @throws Error out_of_resources
+  /// Creates the stream if there is none. @throws Error out_of_resources
   void create_stream() {
     const char* call = "";
     const AclError code = create_stream(call);
@@ -253,7 +252,7 @@ class Device {
     is_busy_ = false;
     return first;
   }
-  /// The same; no other stream is created afterwards.
+  /// Does what destroy_stream() does; no other stream is created afterwards.
   AclError stop() noexcept {
     is_stopped_ = true;
     return destroy_stream();

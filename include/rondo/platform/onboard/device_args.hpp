@@ -48,7 +48,7 @@ struct OrchestratorArgs {
   std::uint64_t tensors_at = 0;
   std::uint64_t result_at = 0;
   std::uint64_t heaps_at = 0;
-  std::uint64_t heap_bytes = 0;  ///< of one ring
+  std::uint64_t heap_bytes = 0;  ///< the size of one ring
   std::uint64_t user = 0;        ///< OrchestratorBinary::user
   std::uint32_t rings = 0;
   std::uint32_t tensor_count = 0;

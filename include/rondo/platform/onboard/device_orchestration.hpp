@@ -20,7 +20,7 @@
 #include <vector>
 
 /// The device's half of an orchestrator: what a program for the AICPU is made of. It builds and runs each round's graph
-/// with the very templates that the simulated platforms use, in the rings that the host laid out.
+/// with the same templates as the simulated platforms, in the rings that the host laid out.
 ///
 ///     extern "C" std::uint32_t rondo_orchestrate(void* args) {
 ///       return rondo::runtime::orchestrate_on_device<rondo::runtime::TensorMapRingBuffer>(
@@ -39,7 +39,8 @@ class DeviceInterface {
  public:
   explicit DeviceInterface(const OrchestratorArgs& args) noexcept : args_{args} {}
 
-  /// The n-th tensor that the interface declares. @throws Error invalid_argument if that is another one
+  /// The n-th tensor that the interface declares. @throws Error invalid_argument if its type or
+  /// direction is another one, or there are fewer tensors
   template <Element T, Direction D>
   [[nodiscard]] TensorHandle<T, D> get(std::uint32_t n) const {
     if (n >= args_.tensor_count || tensor(n).type != data_type_of<T> || tensor(n).direction != D) {
@@ -176,13 +177,13 @@ inline void answer(const OrchestratorArgs& args, std::uint64_t round, std::uint6
 /// `orchestration(round, io)` adds the round's tasks, with round an orchestrator of `Runtime` and io a DeviceInterface.
 /// A task runs on a cube or vector core if the session was opened so. Otherwise it is a call of its kernel's function
 /// in this program, where it is added, or on a thread of the program's own (StreamOptions::threads). `Memory` is the
-/// memory that the program shares with the cores. Thread safety: one launch of a session at a time. @returns 0, as such
-/// programs do
+/// memory that the program shares with the cores. Thread safety: one launch of a session at a time. @returns always 0;
+/// the result holds failures
 template <class Runtime, class Memory = platform::onboard::AicpuMemory, class Orchestration>
 std::uint32_t orchestrate_on_device(const void* args_block, Orchestration&& orchestration) noexcept {
   using Orchestrator = typename platform::sim::dynamic::OrchestratorFor<Runtime>::type;
   const auto& args = *static_cast<const OrchestratorArgs*>(args_block);
-  if (args.magic != OrchestratorArgs::expected_magic) return 0;  // where an answer would be read is not known
+  if (args.magic != OrchestratorArgs::expected_magic) return 0;  // it is unknown where the host would read an answer
   auto& states = detail::DeviceStates::instance();
   if (args.command == OrchestratorCommand::close) {
     states.forget(args);

@@ -32,8 +32,8 @@ namespace rondo {
 struct HcclOptions {
   /// The number of the device, that of the sessions.
   std::uint32_t device = 0;
-  /// How many graphs with collectives may be open on the device at once, in this process. HCCL hangs if its AI CPU
-  /// cores are full, which six graphs make them. Each shape and each slot of a session has a graph.
+  /// How many graphs with collectives may be open on the device at once, in this process. HCCL hangs if it finds
+  /// its AICPU cores full, and six graphs fill them. Each shape and each slot of a session has a graph.
   std::uint32_t most_graphs = 6;
   /// The time limit for the first run of a collective, in milliseconds.
   std::int32_t timeout_ms = 50'000;

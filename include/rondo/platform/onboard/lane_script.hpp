@@ -20,8 +20,8 @@ class LaneScript {
     enum class Kind : std::uint8_t { launch, record, wait };
     Kind kind = Kind::launch;
     std::uint32_t lane = 0;
-    std::uint32_t what =
-        0;  ///< the number of a launch in the order of the lanes, without tasks in no lane; else of an event
+    /// The number of a launch, counted in the order of the lanes without tasks that are in no lane; else of an event.
+    std::uint32_t what = 0;
   };
 
   /// The most queues of the device that one graph may take, and the entries that each has for the graph's tasks.

@@ -97,7 +97,7 @@ class Launches {
   /// Submits one launch. @returns the runtime's code; `call` is the name of the call
   [[nodiscard]] AclError submit(const Launch& l, const char*& call, Stream stream) noexcept {
     if (l.library_call != streams::LibraryCalls::none) return library_calls_.run(l.library_call, stream, call);
-    // The limit first, so that those without the other attribute leave it out.
+    // The time limit comes first, so that a shorter count leaves out the other attribute.
     LaunchAttr attrs[2];
     LaunchAttr* end = attrs;
     if (const std::uint64_t limit_us = std::uint64_t{options_.task_timeout_ms} * 1000; limit_us != 0) {
@@ -150,7 +150,7 @@ class Launches {
     }
     return false;
   }
-  /// Of the first that failed.
+  /// Keeps the args of the first task that failed.
   static void note_exception(ExceptionInfo* info, void* self) noexcept {
     Launches& launches = *static_cast<Launches*>(self);
     void* args = nullptr;

@@ -26,13 +26,13 @@ class DeviceMemory {
   }
   DeviceMemory(const DeviceMemory&) = delete;
   DeviceMemory& operator=(const DeviceMemory&) = delete;
-  /// From then on somebody else may have the addresses of released blocks.
+  /// After this, the runtime may give the addresses of released blocks to others.
   ~DeviceMemory() { rondo::memory::Registry::instance().forget_released_by(this); }
 
   [[nodiscard]] bool is_virtual() const noexcept { return granule_ != 0; }
   [[nodiscard]] bool empty() const noexcept { return blocks_.empty(); }
 
-  /// @throws Error out_of_memory, and what the runtime reports
+  /// Allocates device memory. @throws Error out_of_memory, and what the runtime reports
   [[nodiscard]] std::uint64_t allocate(Bytes size, Bytes alignment) {
     if (size > free_) {
       throw Error(Errc::out_of_memory,
@@ -100,7 +100,7 @@ class DeviceMemory {
     streams::report_blocks(std::span<const Block>{blocks_}, sink);
   }
 
-  /// Frees a block; it is gone even if that fails. @returns the first failure
+  /// Frees a block, which must not be used again even if this fails. @returns the first failure
   [[nodiscard]] AclError release(std::uint64_t address) noexcept {
     auto found = blocks_.begin();
     while (found != blocks_.end() && found->address != address) ++found;
@@ -170,7 +170,7 @@ class DeviceMemory {
     throw Error(Errc::unsupported, Error::Text(device_.identity().platform, ": the runtime has no ", call,
                                                ", so there is no memory of this kind; use another"));
   }
-  /// Whole pages of pinned memory, which older Linux kernels require.
+  /// Maps pinned memory in whole pages, since older Linux kernels register no less.
   void map_host(Block& block, std::uint64_t bytes, Bytes alignment) {
     constexpr std::uint64_t page = 4096;
     must_have(calls().register_host != nullptr, "aclrtHostRegisterV2");
@@ -202,13 +202,13 @@ class DeviceMemory {
     block.address = reinterpret_cast<std::uintptr_t>(device);
   }
 
-  /// Leaves the block empty if the runtime refuses a call; a plain block then replaces it.
+  /// Reserves addresses with pages. If the runtime refuses a call, the block stays empty; a plain one then replaces it.
   void take_pages(Block& block) noexcept {
     const std::size_t size = ((block.bytes == 0 ? 1 : block.bytes) + granule_ - 1) / granule_ * granule_;
     void* address = nullptr;
     PhysicalMemory pages = nullptr;
     if (calls().reserve_address(&address, size, 0, nullptr, 0) != code_ok) {
-      granule_ = 0;  // it has the calls, but no virtual memory: do not ask again
+      granule_ = 0;  // the calls exist, but there is no virtual memory: do not try again
       return;
     }
     if (calls().malloc_physical(&pages, size, &kind_, 0) != code_ok) {

@@ -26,7 +26,7 @@
 
 namespace rondo::platform {
 
-/// A real NPU through the ACL runtime. It has device memory, pinned staging and one stream in order; the graph is
+/// A real NPU through the ACL runtime. It has device memory, pinned staging and a stream; the graph is
 /// captured once and replayed, and within a replay independent tasks run on streams of their own.
 ///
 /// Kernels come from Options::kernels. Ordinary host memory is copied through pinned staging: inputs may be changed
@@ -70,7 +70,7 @@ class Onboard {
       (is_timed ? Capabilities{Capability::round_time} : Capabilities{});
   static constexpr std::uint32_t max_launch_bytes = onboard::RefreshKernel::most_bytes;
 
-  /// @throws Error no_such_device (no runtime, no such device), unsupported (another chip, too old a runtime), …
+  /// @throws Error no_such_device, unsupported (another chip, too old a runtime), and what the runtime reports
   explicit Onboard(const Options& options)
       : options_{options},
         device_{{name, A::name, A::soc_prefixes, A::npu_arch}, options},
@@ -96,7 +96,7 @@ class Onboard {
 
   static constexpr MemoryKinds memory_kinds{MemoryKind::huge_pages, MemoryKind::normal_pages,
                                             MemoryKind::task_scheduler, MemoryKind::peer, MemoryKind::mapped_host};
-  /// @throws Error out_of_memory
+  /// Allocates device memory. @throws Error out_of_memory
   [[nodiscard]] DevicePtr<std::byte> allocate(Bytes size, Bytes alignment) {
     return allocate(MemoryKind::device, size, alignment);
   }
@@ -128,7 +128,7 @@ class Onboard {
     const onboard::AclError code = memory_.release(block.address());
     return code == onboard::code_ok ? waited : noted("aclrtFree", code);
   }
-  /// Host memory that the device can access. @throws Error out_of_memory
+  /// Allocates host memory that the device accesses directly. @throws Error out_of_memory
   [[nodiscard]] void* allocate_pinned(Bytes size) { return transfers_.pin(size); }
   void release_pinned(void* memory) noexcept { transfers_.unpin(memory); }
   [[nodiscard]] rondo::memory::Space memory_space() const noexcept { return memory_.space(); }
@@ -137,7 +137,7 @@ class Onboard {
   [[gnu::always_inline]] Status copy_in(DevicePtr<std::byte> to, const void* from, Bytes size) noexcept {
     return transfers_.copy_in(to, from, size.value);
   }
-  /// Copies to the device; has read the bytes when it returns.
+  /// Copies to the device; reads the host's bytes before it returns.
   Status copy_in_snapshot(DevicePtr<std::byte> to, const void* from, Bytes size) noexcept {
     return transfers_.copy_in_snapshot(to, from, size.value);
   }
@@ -153,14 +153,14 @@ class Onboard {
     return status;
   }
 
-  /// @throws Error; see onboard::Program
+  /// Loads a graph. @throws Error as the constructor of onboard::Program does
   template <class Graph>
   [[nodiscard]] Program load(const Graph& graph, args::ArgsTable& args) {
     const OnOwnStream own(device_);
     prepare(graph.view());
     return Program(device_, zeros_, options_, graph.view(), args, stop_, [this](Program& program) { begin(program); });
   }
-  /// Sets device memory to zero, between rounds; waits.
+  /// Sets device memory to zero, and waits. Call it between rounds.
   Status fill_zeros(DevicePtr<std::byte> to, Bytes size) noexcept {
     const OnOwnStream own(device_);
     device_.work_begins();
@@ -168,7 +168,7 @@ class Onboard {
     const onboard::AclError code = zeros_.fill(to.address(), size.value, device_.stream(), call);
     return code == onboard::code_ok ? wait() : noted(call, code);
   }
-  /// Moves what a program knows of the arena: the memory that each round fills with zeros, and conditions of loops.
+  /// Tells a program that the arena has moved, with the memory that each round sets to zero and conditions of loops.
   void move_arena(Program& program, DevicePtr<std::byte> from, DevicePtr<std::byte> to) noexcept {
     program.move_arena(to.address() - from.address());
   }
@@ -183,11 +183,11 @@ class Onboard {
       return named(transfers_.refused(code, call));
     return {};
   }
-  /// Ends the current round at the next decision of a loop, or otherwise a later one, with `stopped`, which poisons;
-  /// rounds without loops do not end. From any thread.
+  /// Ends the current round, or else a later one, at the next decision of a loop, with `stopped`, which poisons the
+  /// session. Rounds without loops do not end. Thread safety: any thread.
   void request_stop() noexcept { stop_.make(); }
   static constexpr const char* why_host_decides_loops = "a captured graph runs all of its tasks";
-  /// Launches rounds task by task from now on, and tells `steps`; null: no longer. @throws Error out_of_resources
+  /// Launches rounds task by task from now on, and calls `steps`; null: no longer. @throws Error out_of_resources
   void step_through(streams::TaskSteps* steps) {
     if (steps != nullptr) device_.must("aclrtSetDevice", device_.enter());
     for (Program* const program : loaded_) program->step_through(steps);
@@ -209,7 +209,7 @@ class Onboard {
   // --- args that the device computes
   /// Whether Rondo's refresh kernel is among the kernels and computes the right addresses.
   [[nodiscard]] bool can_refresh_args() const noexcept { return refresh_.is_usable(); }
-  /// The host and the device, as files of costs name them.
+  /// Returns the host and the device, as cost files name them.
   [[nodiscard]] auto machine() const { return device_.machine(); }
   /// Returns the costs of refreshing if they were given, in a file or measured; otherwise null.
   [[nodiscard]] const args::RefreshCosts* refresh_costs() const noexcept { return refresh_costs_.get(); }
@@ -227,18 +227,18 @@ class Onboard {
   using Orchestration = onboard::Orchestration<Onboard, Runtime, Graph>;
   [[nodiscard]] const Options& options() const noexcept { return options_; }
 
-  /// @throws Error; see onboard::Orchestrator
+  /// Loads the program that builds the graph. @throws Error as the constructor of onboard::Orchestrator does
   template <class Graph>
   [[nodiscard]] onboard::Orchestrator load_orchestrator(const Graph& graph, const OrchestratorBinary& binary) {
     const OnOwnStream own(device_);
     prepare(graph.view());
     return onboard::Orchestrator(device_, binary, [this] { ++programs_; });
   }
-  /// For launches of the program.
+  /// The transfers of a round that launches an orchestrator.
   [[nodiscard]] Transfers& transfers_of_a_launch() noexcept { return was_launched_ = true, transfers_; }
   Status unload(onboard::Orchestrator& orchestrator) noexcept { return unloaded(orchestrator.release()); }
 
-  /// Where the tasks of graphs that the device builds run, and why.
+  /// Returns where the tasks of graphs that the device builds run, and why.
   [[nodiscard]] const Dispatch& dispatch() const noexcept { return dispatch_; }
   [[nodiscard]] onboard::Device& device() noexcept { return device_; }
   void note_dispatch(const Dispatch& dispatch) noexcept { dispatch_ = dispatch; }
@@ -252,7 +252,7 @@ class Onboard {
   /// Gives the device back. If blocks or pinned memory of this platform are still held, the destructor does it instead.
   Status close() noexcept { return close(false); }
 
-  // --- what there is
+  // --- reports
   /// Returns the runtime's message about the last failure.
   [[nodiscard]] const Error::Text& failure_text() const noexcept { return device_.failure_text(); }
   template <class Sink>

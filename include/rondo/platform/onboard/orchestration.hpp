@@ -229,7 +229,7 @@ class Orchestration {
     }
     platform_.note_dispatch({true, false, 0, 0, reason});
     places_.mailboxes_at = 0;
-    places_.session = new_session();  // the program remembers nothing of it
+    places_.session = new_session();  // the program keeps no state of it
     rounds_ = 0;
     write();
   }

@@ -72,8 +72,8 @@ class Program {
     return code;
   }
 
-  /// The same on a stream of the caller's; does not wait, so the graph must have no loops. `is_captured`: the stream is
-  /// being captured, so tasks are launched one by one, and read the args table when the caller's graph is replayed.
+  /// Launches one round on the caller's stream; does not wait, so the graph must have no loops. `is_captured`: the
+  /// stream is being captured, so tasks are launched one by one, and read the args table when the caller's graph runs.
   [[nodiscard]] AclError enqueue(const char*& call, Stream stream, bool is_captured) noexcept {
     if (is_captured && calls().launch_device_args == nullptr) return code_unsupported;
     AclError code = code_ok;

@@ -27,7 +27,7 @@ namespace rondo::platform::onboard {
 class RefreshKernel {
  public:
   static constexpr std::string_view name = "rondo_refresh";
-  /// The most that a launch carries without a copy of its own; the runtime has one limit for each kind of host.
+  /// The most bytes that a launch carries without a copy of its own; the limit depends on the host's architecture.
 #if defined(__aarch64__)
   static constexpr std::uint32_t most_bytes = 4096;
 #else

@@ -124,7 +124,7 @@ class Runtime {
     return calls_.finalize();
   }
 
-  /// The open device that is this thread's for the runtime.
+  /// The token of the device that the calling thread has entered.
   static inline constinit thread_local std::uint64_t entered_ = 0;
 
   std::mutex mutex_;

@@ -18,7 +18,7 @@ inline constexpr Code code_ok = 0;
 inline constexpr Code library_call_failed = -16;
 /// Rondo's own error code: a stop request ended a round with loops.
 inline constexpr Code loop_stopped = -18;
-/// Whether Rondo's own words come with the code, in place of the name of a call.
+/// Whether a text of Rondo's own comes with the code, in place of the name of a call.
 [[nodiscard]] constexpr bool is_own_text(Code code) noexcept {
   return code == library_call_failed || code == loop_stopped;
 }
@@ -31,7 +31,7 @@ enum CopyKind : int {
   host_to_device = 1,
   device_to_host = 2,
   device_to_device = 3,
-  host_to_buffer_to_device = 5,  ///< has read the host memory when the call returns
+  host_to_buffer_to_device = 5,  ///< reads the host memory before the call returns
 };
 
 }  // namespace rondo::platform::streams

@@ -8,7 +8,7 @@
 
 namespace rondo::platform::streams {
 
-/// Tells the sink of HasHoldings about blocks of device memory and of mapped host memory. A block has its `kind`, the
+/// Reports blocks of device memory and of mapped host memory to the sink of HasHoldings. A block has its `kind`, the
 /// size that was `asked` for, and the bytes that the driver has `given`. What a block takes beyond its size, to be
 /// aligned or for whole pages, is a line of its own.
 template <class Block, class Sink>

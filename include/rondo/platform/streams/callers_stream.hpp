@@ -50,9 +50,9 @@ class CallersStream {
     }
   }
 
-  /// To be called first: makes the device the calling thread's and looks at the stream. Errors: unsupported without a
-  /// stream of the caller's, with one whose capture was lost, or, naming the loop, for a graph with loops; what the
-  /// runtime reports.
+  /// The first call of a round: makes the device the calling thread's, and queries whether the stream is captured.
+  /// Errors: unsupported without a caller's stream, if its capture was lost, or, with the loop's name, for a graph with
+  /// loops; what the runtime reports.
   [[nodiscard]] Status begin() noexcept {
     if (device_.callers_stream() == nullptr || end_ == nullptr) return refusal_;
     int state = not_captured;
@@ -64,8 +64,8 @@ class CallersStream {
   /// Whether begin() found that the stream is being captured.
   [[nodiscard]] bool is_recording() const noexcept { return is_recording_; }
 
-  /// The host memory is pinned, and the device's until the round is over; with `snapshot` its bytes are taken before
-  /// this returns.
+  /// Submits a copy from pinned memory, which must not change until the round is over; with `snapshot`, the bytes are
+  /// read before this returns, except in a recorded round.
   [[nodiscard]] Status copy_in(DevicePtr<std::byte> to, const void* from, Bytes size, bool snapshot) noexcept {
     if (snapshot && !is_recording_) return copy_snapshot(to, from, size);
     return copy(pointer(to), from, size, host_to_device);
@@ -79,7 +79,7 @@ class CallersStream {
     const Code code = program.enqueue(call, device_.callers_stream(), is_recording_);
     return code == code_ok ? Status{} : program.blame(refused(call, code));
   }
-  /// To be called last.
+  /// The last call of a round: records its event.
   [[nodiscard]] Status end() noexcept {
     has_recorded_ = has_recorded_ || is_recording_;
     is_pending_ = is_pending_ || !is_recording_;
@@ -90,7 +90,7 @@ class CallersStream {
   /// The event after the last round that was put on the stream or recorded; null before the first.
   [[nodiscard]] Event event() const noexcept { return last_; }
 
-  /// Copies at once what the tasks of a round to be recorded read, after the rounds that were put on the stream before.
+  /// Copies what the tasks of a round to be recorded read, once the rounds that were put on the stream before are over.
   /// Errors: fixed_address if a round that the same capture has recorded reads it, too.
   [[nodiscard]] Status copy_before_replays(DevicePtr<std::byte> to, const void* from, Bytes size) noexcept {
     int status = 0;
@@ -138,7 +138,7 @@ class CallersStream {
     return {};
   }
 
-  /// The rounds are over. @returns the first failure
+  /// Destroys the events. Precondition: the rounds are over. @returns the first failure
   Code close() noexcept {
     Code first = code_ok;
     for (Event* const event : {&end_, &mark_}) {
@@ -199,7 +199,7 @@ class CallersStream {
     if (status.ok()) device_.reuse_snapshots();
     return status;
   }
-  /// Only rounds read this memory, so once they are over, a copy need not be on the stream.
+  /// Copies once the rounds are over; only they read this memory, so the copy need not be on the stream.
   [[nodiscard]] Status copy_after_rounds(DevicePtr<std::byte> to, const void* from, Bytes size) noexcept {
     if (const Status status = wait(); !status) return status;
     const Code code = device_.copy_now(pointer(to), from, size.value, host_to_device, nullptr);
@@ -225,7 +225,7 @@ class CallersStream {
   bool is_pending_ = false;
   bool has_recorded_ = false;
   int late_ = 0;
-  Status refusal_{Errc::unsupported};  ///< of rounds, without events
+  Status refusal_{Errc::unsupported};  ///< the status of rounds if there are no events
 };
 
 }  // namespace rondo::platform::streams

@@ -97,7 +97,7 @@ class DeviceQueue {
     __builtin_memcpy(staged, from, size.value);
     return noted(s.code);
   }
-  /// The slot is idle, so no other round uses its args, whatever runs on other streams.
+  /// Refreshes the args of a slot. It is idle, so no other round uses them, whatever runs on other streams.
   Status refresh_args(std::uint32_t slot, const args::RefreshOp& op) noexcept {
     Slot& s = slots_[slot];
     call_ = Api::enter;
@@ -213,7 +213,7 @@ class DeviceQueue {
   }
 
  private:
-  /// A stretch of a slot's staging, [begin, end), that is copied with one call, and its address on the device.
+  /// A range of a slot's staging, [begin, end), that is copied with one call, and its address on the device.
   struct Run {
     std::byte* begin = nullptr;
     std::byte* end = nullptr;
@@ -250,8 +250,8 @@ class DeviceQueue {
     s.code = step();
   }
 
-  /// Room for `size` bytes that are copied to or from `device`: in the current run if they follow it on the device,
-  /// otherwise in a new one. Null if staging has no room; the bytes gathered before have then been handed over.
+  /// Returns room for `size` bytes that are copied to or from `device`: in the current run if they follow it on the
+  /// device, otherwise in a new one. Null if staging has no room; the bytes gathered before have then been handed over.
   template <class Flush>
   [[nodiscard]] std::byte* gather(Run& run, std::byte* staging, std::uint64_t device, std::uint64_t size,
                                   Flush flush) noexcept {
@@ -299,8 +299,8 @@ class DeviceQueue {
     if (s.code == code_ok) s.code = lost_;
     then(s, Api::synchronize, [&] { return device_.wait(); });
   }
-  /// For what does not fit into staging, such as the args table: the slot is idle, so nothing uses the overwritten
-  /// memory.
+  /// Copies what does not fit into staging, such as the args table. The slot is idle, so nothing uses the memory that
+  /// is overwritten.
   [[gnu::noinline]] Status copy_in_at_once(Slot& s, DevicePtr<std::byte> to, const void* from, Bytes size) noexcept {
     call_ = Api::enter;
     if (s.code == code_ok) s.code = device_.enter();
@@ -310,7 +310,7 @@ class DeviceQueue {
     });
     return noted(s.code);
   }
-  /// The same for outputs, after the tasks.
+  /// Copies outputs that do not fit into staging, after the tasks.
   [[gnu::noinline]] Status copy_out_at_once(Slot& s, void* to, DevicePtr<const std::byte> from, Bytes size) noexcept {
     call_ = Api::enter;
     if (s.code == code_ok) s.code = device_.enter();
@@ -381,12 +381,12 @@ class DeviceQueue {
   RefreshKernel& refresh_;
   double& round_ns_;
   std::uint64_t& pinned_;    ///< bytes of staging of all slots
-  std::uint64_t most_room_;  ///< of `room_`; a round that copies more waits for its copies
-  std::uint64_t room_ = 0;   ///< that a slot's staging has in each direction
+  std::uint64_t most_room_;  ///< the most that `room_` may be; a round that copies more waits for its copies
+  std::uint64_t room_ = 0;   ///< the bytes that a slot's staging has in each direction
   std::vector<Slot> slots_;
   std::vector<Output> outputs_;  ///< by slot
   std::size_t max_outputs_;
-  Event computed_ = nullptr;  ///< of the round launched last
+  Event computed_ = nullptr;  ///< the event of the round that was launched last
   const char* call_ = "";     ///< the last call of the runtime
   bool has_launched_ = false;
   Code lost_ = code_ok;  ///< the device's failure in a round that was cancelled

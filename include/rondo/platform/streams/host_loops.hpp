@@ -215,7 +215,7 @@ class HostLoops {
     call = text_.c_str();
     return loop_stopped;
   }
-  /// Copies a word that does not cross a line. @returns where it will be
+  /// Copies a word that does not cross a line. @returns the host address at which it will be
   const std::byte* copy(const char*& call, Code& code, Stream stream, Line& to, std::uint64_t address,
                         std::uint64_t size) noexcept {
     const std::uint64_t before = address % sizeof(Line);
@@ -232,7 +232,7 @@ class HostLoops {
   std::vector<Section> sections_;
   Seen* seen_ = nullptr;  ///< by loop; pinned
   bool decides_ = true;
-  Error::Text text_;  ///< of a round that was stopped
+  Error::Text text_;  ///< describes the end of a round that was stopped
 };
 
 }  // namespace rondo::platform::streams

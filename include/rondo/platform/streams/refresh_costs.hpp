@@ -129,10 +129,10 @@ class RefreshMeasurement {
   Code last_ = code_ok;
 };
 
-/// The costs that a platform knows, by its options, and why a file of costs is not used.
+/// The costs of refreshing that the options give, name or ask to measure, and why a cost file is not used.
 class KnownCosts {
  public:
-  /// @throws Error as load_costs() and RefreshMeasurement; the kernel is released then
+  /// @throws Error as load_costs() and RefreshMeasurement do, after releasing the kernel
   template <class Options, class Device, class RefreshKernel>
   KnownCosts(const Options& options, const char* platform, Device& device, RefreshKernel& kernel)
       : costs_{options.refresh_costs} {

@@ -15,14 +15,14 @@
 
 namespace rondo::platform::streams {
 
-/// What the rounds of a graph want of the staging.
+/// The staging that the rounds of a graph need: bytes, and numbers of copies.
 struct StagingNeeds {
   std::uint64_t bytes = 0;
   std::size_t inputs = 0;
   std::size_t outputs = 0;
   std::size_t remembered = 0;  ///< outputs that may be waited for at once
 };
-/// For the rounds of a graph, of whose bytes at most `longest_run` travel as one copy, within `limit`.
+/// Returns what the rounds of a graph need, within `limit`. One copy holds at most `longest_run` bytes.
 template <arch::Arch A>
 [[nodiscard]] StagingNeeds staging_needs(const graph::GraphView& view, std::uint64_t longest_run, Bytes limit) {
   constexpr std::uint64_t least = 65536;
@@ -32,7 +32,7 @@ template <arch::Arch A>
     if (copies_in(tensor.direction)) needs.bytes += size, ++needs.inputs;
     if (copies_out(tensor.direction)) needs.bytes += size, ++needs.outputs;
   }
-  // A run of outputs is cut where there would be no slot for the next if all of them were of 64 bytes.
+  // Runs are cut so that this many entries suffice even if all outputs have 64 bytes.
   needs.remembered = 16 + needs.outputs + std::min(needs.bytes, longest_run) / 64;
   needs.bytes = std::max(needs.bytes, least);
   if (needs.bytes >= limit.value) needs.bytes = align_up(limit.value + 64, 64);
@@ -55,7 +55,7 @@ class Staging {
 
   // --- the user's blocks ---------------------------------------------------------------------------------------------
 
-  /// @throws Error out_of_memory; errors of the runtime
+  /// Allocates pinned memory. @throws Error out_of_memory; errors of the runtime
   [[nodiscard]] void* pin(Bytes size) {
     pinned_.reserve(pinned_.size() + 1);
     void* const memory = allocate(size.value == 0 ? 1 : size.value);

@@ -70,7 +70,7 @@ class Transfers {
   /// Whether anything other than args has been copied to the device.
   [[nodiscard]] bool has_copied_in() const noexcept { return has_copied_in_; }
 
-  /// Has read the bytes when it returns. For small copies, such as the args table, the runtime itself guarantees this.
+  /// Reads the host's bytes before it returns. For small copies, such as the args table, the runtime guarantees this.
   Status copy_in_snapshot(DevicePtr<std::byte> to, const void* from, std::uint64_t size) noexcept {
     if (!takes_snapshots_ || size > device_.snapshot_room()) return noted(copy_in_staged(to, from, size));
     // The gathered copies need not go first: they are for other memory.
@@ -190,7 +190,7 @@ class Transfers {
   [[nodiscard, gnu::always_inline]] Code finish() noexcept {
     return plan_.is_through_outputs() ? finish_plan() : finish_unplanned();
   }
-  /// Finishes a round all of whose transfers were in the plan.
+  /// Finishes a round whose transfers were all in the plan.
   [[nodiscard]] Code finish_plan() noexcept {
     if (const Code code = enter(); code != code_ok) [[unlikely]]
       return code;
@@ -235,7 +235,7 @@ class Transfers {
     return code_ok;
   }
 
-  // The launch after them hands over inputs, the wait hands over outputs; everything else is rare.
+  // A launch hands over the gathered inputs, and a wait the outputs; everything else is rare.
   [[nodiscard, gnu::always_inline]] Code flush_in() noexcept {
     const DevicePtr<std::byte> device{in_.device_of(in_.begin)};
     return copy(pointer(device), bytes(in_.begin), close(in_), host_to_device);
@@ -253,7 +253,7 @@ class Transfers {
       return code;
     return in_.at == 0 && out_.at == 0 ? code_ok : flush_gathered();
   }
-  /// The same for requests that may overtake the gathered copies.
+  /// Does what begin() does, for requests that may overtake the gathered copies, which it does not send.
   [[nodiscard]] Code begin_unordered() noexcept {
     if (const Code code = device_.create_stream(call_); code != code_ok) [[unlikely]]
       return code;
@@ -335,7 +335,7 @@ class Transfers {
     return copy(staged, pointer(from), size, device_to_host);
   }
 
-  /// For more than the staging has room for: waits until it is free, then copies part by part.
+  /// Copies more than the staging has room for: waits until it is free, then copies part by part.
   [[gnu::cold, gnu::noinline]] Code copy_in_in_parts(DevicePtr<std::byte> to, const std::byte* from,
                                                      std::uint64_t size) noexcept;
   [[gnu::cold, gnu::noinline]] Code copy_out_in_parts(std::byte* to, DevicePtr<const std::byte> from,

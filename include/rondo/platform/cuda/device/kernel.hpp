@@ -11,7 +11,7 @@
 #include <utility>
 
 /// For sources of kernels that a CUDA device runs, compiled by clang without a CUDA toolkit or by nvcc (with
-/// --expt-relaxed-constexpr): the parts of a kernel that the device needs beside its type.
+/// --expt-relaxed-constexpr): the parts of a kernel that the device needs besides its type.
 ///
 ///     #include "saxpy.hpp"  // struct Saxpy: name, core, threads, and run() for simulation
 ///
@@ -23,7 +23,7 @@
 /// The body takes the parameters of run() and is called by every thread of every block; the threads of a block share
 /// its work. A kernel of several blocks has a rondo::Block among its parameters, as in simulation.
 
-#if defined(__CUDA__) || defined(__CUDACC__)  // host code uses nothing of it
+#if defined(__CUDA__) || defined(__CUDACC__)  // empty for host code
 
 #define RONDO_GLOBAL __attribute__((global))
 #define RONDO_DEVICE __attribute__((device))

@@ -11,7 +11,7 @@
 ///
 ///     struct Saxpy {
 ///       static constexpr std::uint64_t id = rondo::mailbox::kernel_id("saxpy");  // the kernel's name in the graph
-///       static __aicore__ inline std::uint64_t Run(__gm__ std::int64_t* args) { …; return 0; }  // else the task fails
+///       static __aicore__ inline std::uint64_t Run(__gm__ std::int64_t* args) { …; return 0; }  // 0: success
 ///     };
 ///     using OnCubeCores = rondo::on_core::Tasks<>;
 ///     using OnVectorCores = rondo::on_core::Tasks<Saxpy>;
@@ -23,7 +23,7 @@
 ///
 /// A task may write with scalar code or by DataCopy: a core waits for both before it answers. See
 /// examples/06_onboard_saxpy/device/dispatch.cpp.
-#if defined(__CCE_AICORE__) || defined(__aicore__)  // host code uses nothing of it
+#if defined(__CCE_AICORE__) || defined(__aicore__)  // empty for host code
 
 #include <rondo/platform/onboard/device/mailbox.hpp>
 
@@ -49,7 +49,7 @@ class Words {
                                       AscendC::DcciDst::CACHELINE_OUT>(tensor_[byte / 8]);
     Keep();
   }
-  /// The same for all lines in the core's cache.
+  /// Writes back and invalidates all lines in the core's cache.
   __aicore__ inline void DiscardAll() {
     Keep();
     AscendC::DataCacheCleanAndInvalid<std::uint64_t, AscendC::CacheLine::ENTIRE_DATA_CACHE,
@@ -83,7 +83,7 @@ class Core {
   __aicore__ inline Core(GM_ADDR mailboxes, std::uint64_t core, std::uint64_t launch)
       : at_(mailboxes + mailbox::place_of(core)), departure_(mailboxes), mailbox_(at_), launch_(launch) {}
 
-  /// Works until the request to leave.
+  /// Runs tasks until the request to leave.
   template <class Kernels>
   __aicore__ inline void Serve() {
     number_ = Number();  // of an earlier launch, or one to leave
@@ -119,7 +119,7 @@ class Core {
     Words::Barrier();
     return code;
   }
-  /// The number of the request that is there now; the rest of it may be read then.
+  /// Returns the number of the current request; the rest of the request may be read afterwards.
   __aicore__ inline std::uint64_t Number() {
     mailbox_.Discard(0);
     return mailbox_.Load(offsetof(mailbox::Request, number));

@@ -76,7 +76,7 @@ struct Departure {
 static_assert(sizeof(Departure) == line_bytes && sizeof(Answer) == line_bytes && sizeof(Mailbox) % line_bytes == 0);
 static_assert(offsetof(Request, args) == line_bytes && offsetof(Mailbox, answer) % line_bytes == 0);
 
-/// The offset of a core's mailbox, and of the end of the mailboxes of so many cores, in bytes.
+/// The offset of a core's mailbox, in bytes. For the number of cores, it is the end of all mailboxes.
 constexpr std::uint64_t place_of(std::uint64_t core) { return sizeof(Departure) + core * sizeof(Mailbox); }
 
 /// The number that identifies a kernel: the FNV-1a hash of its name, which both sides compute.
@@ -87,7 +87,7 @@ constexpr std::uint64_t kernel_id(const char* name, std::size_t size) {
   }
   return hash;
 }
-/// Of a string literal.
+/// The identifier of a kernel whose name is a string literal.
 template <std::size_t n>
 constexpr std::uint64_t kernel_id(const char (&name)[n]) {
   return kernel_id(name, n - 1);

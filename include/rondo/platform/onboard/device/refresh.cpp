@@ -8,12 +8,12 @@
 //
 // A relocation is 16 bytes: the addend, 8 bytes; where its slot begins in the table, 4 bytes; the number of its base in
 // the low 31 bits of the last word, whose top bit says that the slot has 4 bytes instead of 8. Relocations stand in
-// ascending order of their slots, which do not overlap. The table, the relocations and the place of host inputs are at
-// multiples of 64 bytes, but that `relocations` may begin at any relocation of theirs; what is read may be read to the
-// next multiple of 64.
+// ascending order of their slots, which do not overlap. The table, the array of relocations and the destination
+// of host inputs begin at multiples of 64 bytes; `relocations` may point to any element of that array. What is read may
+// be read up to the next multiple of 64.
 //
-// Words between the slots belong to nobody here and stay as they are. Each block has a stretch of the relocations for
-// itself, and no line of 64 bytes has slots of two blocks, since a core that writes to a line writes all of it.
+// Words between the slots do not change. Each block works on its own range of relocations, and no line of 64 bytes has
+// slots of two blocks, since a core that writes to a line writes all of it.
 
 #include "kernel_operator.h"
 
@@ -24,13 +24,13 @@ using namespace AscendC;
 constexpr uint32_t line = 64;
 constexpr uint32_t tile_relocations = 512;  // 8 KiB
 constexpr uint32_t window_bytes = 32768;    // of the table
-constexpr uint32_t chunk_bases = 8192;      // 64 KiB; with more, the relocations are gone through once for each chunk
+constexpr uint32_t chunk_bases = 8192;      // 64 KiB; more bases take one pass over the relocations for each chunk
 
 class Refresh {
  public:
   __aicore__ inline Refresh(GM_ADDR table, GM_ADDR relocations, uint64_t count, GM_ADDR bases, uint64_t base_count)
       : count_(count), base_count_(base_count) {
-    // Copies from global memory begin at a multiple of 64: so many relocations stand between that and the first.
+    // Copies from global memory begin at a multiple of 64; lead_ relocations lie between it and the first.
     lead_ = static_cast<uint32_t>((reinterpret_cast<uint64_t>(relocations) % line) / 16);
     table_.SetGlobalBuffer(reinterpret_cast<__gm__ uint32_t*>(table));
     relocations_.SetGlobalBuffer(reinterpret_cast<__gm__ uint32_t*>(relocations - 16 * lead_));
@@ -56,7 +56,7 @@ class Refresh {
     }
   }
 
-  /// Host inputs travel with the launch; one block brings them to their place.
+  /// Copies host inputs, which travel with the launch, to their destination; one block does this.
   __aicore__ inline void Bring(GM_ADDR to, GM_ADDR from, uint64_t bytes) {
     if (GetBlockIdx() != 0) return;
     GlobalTensor<uint32_t> source, target;
@@ -83,7 +83,7 @@ class Refresh {
     return At(relocation) + ((RelocationWord(relocation, 3) >> 31) != 0 ? 4 : 8);
   }
 
-  /// Brings the tile that begins with this relocation, or up to three relocations earlier.
+  /// Loads the tile that begins with this relocation, or up to three relocations earlier.
   __aicore__ inline void Load(uint64_t relocation) {
     tile_first_ = (relocation + lead_) / 4 * 4;
     const uint64_t left = count_ + lead_ - tile_first_;
@@ -93,7 +93,7 @@ class Refresh {
     tile_end_ = tile_first_ + brought - lead_;
   }
 
-  /// The first relocation from `relocation` on whose slot shares no line with the slot before it.
+  /// Returns the first relocation from `relocation` on whose slot shares no line with the slot before it.
   __aicore__ inline uint64_t Boundary(uint64_t relocation) {
     while (relocation != 0 && relocation < count_) {
       const uint32_t last = (End(relocation - 1) - 1) / line;
@@ -103,7 +103,7 @@ class Refresh {
     return relocation;
   }
 
-  /// Writes the slots from `begin` on, as far as tile and window reach. Returns the first relocation that it left.
+  /// Writes the slots from `begin` on, as far as tile and window reach. Returns the first relocation that remains.
   __aicore__ inline uint64_t Patch(uint64_t begin, uint64_t end) {
     const uint32_t at = At(begin) / line * line;
     const uint64_t limit = end < tile_end_ ? end : tile_end_;
@@ -139,7 +139,7 @@ class Refresh {
     }
   }
 
-  /// Copies to the core, where scalar code reads it next; not before what was read or written there before is done.
+  /// Copies to the core's memory, for scalar code to read; waits until earlier accesses to that memory are done.
   __aicore__ inline void Read(const LocalTensor<uint32_t>& to, GlobalTensor<uint32_t>& from, uint64_t word,
                               uint32_t words) {
     Wait<HardEvent::S_MTE2>();

@@ -16,11 +16,11 @@ namespace rondo::c {
 /// The kinds of objects that have handles.
 enum class Kind : std::uint8_t { kernel = 1, graph, session, bindings, round };
 
-/// Handles of objects: numbers that are never given a second time, so that a handle of an object that is gone is found
-/// out. A handle is an index into a table, a kind, and a generation.
+/// Handles of objects: numbers that are never reused, so that the handle of an object that is gone is recognised. A
+/// handle is an index into a table, a kind, and a generation.
 ///
-/// Thread safety: any thread may add, find and remove; an object that one thread uses while another removes it is the
-/// caller's mistake. Cost: find() makes three loads and takes no lock.
+/// Thread safety: any thread may add, find and remove; removing an object that another thread uses is the caller's
+/// mistake. Cost: find() makes three loads and takes no lock.
 class Handles {
  public:
   static Handles& instance() {
@@ -28,7 +28,7 @@ class Handles {
     return handles;
   }
 
-  /// @throws std::bad_alloc
+  /// Adds an object, and returns its handle. @throws std::bad_alloc
   [[nodiscard]] std::uint64_t add(Kind kind, void* object) {
     const std::lock_guard lock{mutex_};
     if (free_.empty()) grow();
@@ -40,7 +40,7 @@ class Handles {
     slot.id.store(id, std::memory_order_release);
     return id;
   }
-  /// Null if there is no such object of that kind.
+  /// Returns the object; null if the handle is of no object of that kind.
   [[nodiscard]] void* find(Kind kind, std::uint64_t id) const noexcept {
     if ((id >> 24 & 0xF) != static_cast<std::uint8_t>(kind)) return nullptr;
     const std::uint32_t place = id & 0xFF'FFFF;
@@ -50,7 +50,7 @@ class Handles {
     const Slot& slot = chunk[place % chunk_size];
     return slot.id.load(std::memory_order_acquire) == id ? slot.object : nullptr;
   }
-  /// Ends a handle that find() knows. The object is the caller's.
+  /// Removes the handle of an object, which stays the caller's. Precondition: find() knows the handle.
   void remove(std::uint64_t id) noexcept {
     const std::lock_guard lock{mutex_};
     const std::uint32_t place = id & 0xFF'FFFF;
@@ -75,7 +75,7 @@ class Handles {
       chunks_[c].store(chunk.release(), std::memory_order_release);
       return;
     }
-    throw std::bad_alloc();  // a million objects
+    throw std::bad_alloc();  // there are a million objects
   }
 
   std::mutex mutex_;

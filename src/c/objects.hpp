@@ -29,7 +29,7 @@ struct KernelObject {
 struct GraphObject {
   explicit GraphObject(Edges edges) : graph{edges} {}
   erased::Graph graph;
-  std::vector<std::shared_ptr<const erased::SignatureKernel>> kernels;  ///< of its tasks
+  std::vector<std::shared_ptr<const erased::SignatureKernel>> kernels;  ///< the kernels of its tasks
 };
 struct RoundObject;
 struct DestroyRound {
@@ -39,10 +39,10 @@ struct BindingsObject;
 struct SessionObject {
   std::vector<std::shared_ptr<const erased::SignatureKernel>> kernels;
   std::vector<const erased::KernelRecord*> by_task;
-  std::unique_ptr<RoundObject, DestroyRound> round;  ///< of a session with an orchestration
+  std::unique_ptr<RoundObject, DestroyRound> round;  ///< null: the session has no orchestration
   std::vector<std::string> symbols;
   std::unique_ptr<erased::AnySession> session;
-  std::vector<std::uint64_t> bindings;  ///< their handles
+  std::vector<std::uint64_t> bindings;  ///< the handles of its bindings
 };
 struct BindingsObject {
   SessionObject* session = nullptr;
@@ -58,14 +58,14 @@ inline constexpr Kind kind_of<SessionObject> = Kind::session;
 template <>
 inline constexpr Kind kind_of<BindingsObject> = Kind::bindings;
 
-/// Null, and a failure noted, if the handle is wrong.
+/// Returns the object of a handle; null if the handle is wrong.
 template <class Object>
 [[nodiscard]] Object* find(std::uint64_t id) noexcept {
   return static_cast<Object*>(Handles::instance().find(kind_of<Object>, id));
 }
 [[gnu::cold, gnu::noinline]] rondo_code wrong_handle(Kind wanted) noexcept;
 
-/// Gives an object a handle. @throws std::bad_alloc
+/// Keeps an object, and returns its handle. @throws std::bad_alloc
 template <class Object>
 [[nodiscard]] std::uint64_t give_handle(std::unique_ptr<Object> object) {
   const std::uint64_t id = Handles::instance().add(kind_of<Object>, object.get());
@@ -88,7 +88,7 @@ rondo_code guarded(F&& f) noexcept {
   }
 }
 
-/// The status of a session as a code; what failed is explained.
+/// Returns a failed status as a code, and notes the session's explanation of it.
 [[gnu::cold, gnu::noinline]] rondo_code explained(const SessionObject& session, Status status) noexcept;
 [[nodiscard]] inline rondo_code code_of(const SessionObject& session, Status status) noexcept {
   if (status.ok()) [[likely]]
@@ -102,15 +102,15 @@ rondo_code guarded(F&& f) noexcept {
   return key;
 }
 
-/// A pointer that the caller passed. @throws Error null_memory
+/// Refuses a null pointer that the caller passed as `name`. @throws Error null_memory
 inline void require(const void* pointer, const char* name) {
   if (pointer == nullptr) erased::fail(Errc::null_memory, name, " is NULL; pass the address of one");
 }
 
-/// What the caller's options say. @throws Error invalid_argument
+/// Converts the caller's options; null stands for the defaults. @throws Error invalid_argument
 [[nodiscard]] erased::Options options_of(const rondo_options* given);
 
-/// The word of an argument as a parameter takes it. @throws Error invalid_argument
+/// Converts an argument to the word that a parameter takes. @throws Error invalid_argument
 [[nodiscard]] ArgWord word_of(const rondo_argument& argument, const erased::KernelParameter& parameter,
                               std::string_view kernel);
 

@@ -45,7 +45,7 @@ Status submit(BindingsObject& object, bool waits, uint64_t* ticket) noexcept {
 erased::Options options_of(const rondo_options* given) {
   erased::Options options;
   if (given == nullptr) return options;
-  // Before there was `trace`, programs passed all that is before it.
+  // Programs that were compiled before `trace` was added pass the members before it.
   if (given->size != sizeof(rondo_options) && given->size != offsetof(rondo_options, trace)) {
     erased::fail(Errc::invalid_argument, "rondo_open: the options say that they have ", given->size,
                  " bytes, and this library knows ", sizeof(rondo_options), "; begin with RONDO_OPTIONS_INIT");

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Rondo authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Rondo's kernels that compute args on the device, in the two ways in which they get the base table.
+// Rondo's kernels that compute args on the device: one reads the base table from memory, one from its parameters.
 // tools/embed_cuda_refresh makes refresh_ptx.hpp of them with clang, for sm_70 and later; no CUDA toolkit is needed.
 //
 //   for each of `count` relocations:  table[relocation.at] = bases[relocation.base] + relocation.addend
@@ -20,7 +20,7 @@ struct Relocation {
 };
 static_assert(sizeof(Relocation) == 16);
 
-// The parameters of a launch that carries what it refreshes; 4096 bytes, which every driver takes.
+// The parameters of a launch that carries the bases and host inputs; 4096 bytes, which every driver takes.
 struct Carried {
   u8* table;
   const Relocation* relocations;

@@ -6,7 +6,7 @@
 
 namespace rondo::erased {
 
-/// @throws Error
+/// Throws an Error with a text of these parts.
 template <class... Text>
 [[noreturn]] void fail(Errc code, const Text&... text) {
   throw Error(code, Error::Text(text...));

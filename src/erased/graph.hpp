@@ -40,7 +40,7 @@ TaskId add_task(Graph& graph, const KernelRecord& kernel, Blocks blocks, std::sp
 /// The tensor of that key. @throws Error wrong_tensor: it is of another graph
 [[nodiscard]] const graph::TensorRecord& tensor_of(const Graph& graph, TensorKey key);
 
-/// As TaskGraph::zero and TaskGraph::alias, after a check of the directions. @throws Error wrong_tensor,
+/// Do what TaskGraph::zero and TaskGraph::alias do, after a check of the directions. @throws Error wrong_tensor,
 /// invalid_argument
 void zero(Graph& graph, TensorKey workspace, Zeroed when);
 void alias(Graph& graph, TensorKey output, TensorKey input);

@@ -69,7 +69,7 @@ class SignatureKernel : public KernelRecord {
   static constexpr std::size_t block = ~std::size_t{0};
   [[nodiscard]] KernelEntry function() const noexcept { return entry_; }
   [[nodiscard]] const void* closure() const noexcept { return closure_; }
-  /// The checks of add_task() for a task that an orchestration adds. @throws Error invalid_argument, wrong_size
+  /// Makes the checks of add_task() for a task that an orchestration adds. @throws Error invalid_argument, wrong_size
   void check(std::span<const RoundArgument> arguments) const;
   /// The names of the symbols in the extents of the parameters, by number.
   [[nodiscard]] const std::vector<std::string>& symbols() const noexcept { return symbols_; }

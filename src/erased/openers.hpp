@@ -8,7 +8,7 @@
 
 namespace rondo::erased {
 
-// Each is in the source file of its platform. @throws Error what open() throws
+// Open a session on one platform; each is defined in the platform's source file. @throws Error what open() throws
 std::unique_ptr<AnySession> open_a2a3_sim(const Graph& graph, const Options& options);
 std::unique_ptr<AnySession> open_a2a3_sim_pool(const Graph& graph, const Options& options);
 std::unique_ptr<AnySession> open_a5_sim(const Graph& graph, const Options& options);
@@ -24,7 +24,7 @@ std::unique_ptr<AnySession> open_a5_onboard(const Graph& graph, const Options& o
 std::unique_ptr<AnySession> open_cuda(const Graph& graph, const Options& options);
 std::unique_ptr<AnySession> open_null(const Graph& graph, const Options& options);
 
-// As the functions without `_traced`, and with an orchestration.
+// Open a session with a trace, and one with an orchestration.
 std::unique_ptr<AnySession> open_a2a3_sim_traced(const Graph& graph, const Options& options);
 std::unique_ptr<AnySession> open_a2a3_sim_pool_traced(const Graph& graph, const Options& options);
 std::unique_ptr<AnySession> open_a5_sim_traced(const Graph& graph, const Options& options);
@@ -39,7 +39,7 @@ std::unique_ptr<AnySession> orchestrate_a2a3_sim_pool(const Graph&, const Option
 std::unique_ptr<AnySession> orchestrate_a5_sim(const Graph&, const Options&, Runtime, Orchestration);
 std::unique_ptr<AnySession> orchestrate_a5_sim_pool(const Graph&, const Options&, Runtime, Orchestration);
 
-// Why a device's driver cannot be loaded; empty if it can.
+// Return the reason why a device's driver cannot be loaded; empty if it can.
 Error::Text missing_for_onboard();
 Error::Text missing_for_cuda();
 

@@ -41,14 +41,15 @@ class AnyRound {
   [[nodiscard]] virtual RoundTensor workspace(DataType type, const Shape& shape) = 0;
   /// The box that starts at `low`.
   [[nodiscard]] virtual RoundTensor view(const RoundTensor& tensor, const Shape& low, const Shape& extents) = 0;
-  /// What an input holds. @throws Error invalid_argument: no input
+  /// The values of an input. @throws Error invalid_argument: no input
   [[nodiscard]] virtual std::span<const std::byte> values(TensorKey input) = 0;
   /// Adds a task; the kernel outlives the round.
   virtual TaskRef add(const SignatureKernel& kernel, Blocks blocks, std::span<const RoundArgument> arguments) = 0;
-  /// @throws Error unsupported on a runtime that finds edges
+  /// Lets `after` start only when `before` is done. @throws Error unsupported on a runtime that finds edges
   virtual void add_edge(TaskRef before, TaskRef after) = 0;
   virtual void begin_scope() = 0;
-  /// `failed`: an exception leaves the scope, so that nothing more of it starts. @throws Error not_open
+  /// Ends the newest open scope. `failed`: an exception leaves it, so none of its waiting tasks start. @throws Error
+  /// not_open
   virtual void end_scope(bool failed) = 0;
 };
 

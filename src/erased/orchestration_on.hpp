@@ -13,7 +13,7 @@
 
 namespace rondo::erased {
 
-/// An Orchestrator of either runtime as AnyRound.
+/// AnyRound over the Orchestrator of either runtime.
 template <class Orchestrator>
 class RoundOf final : public AnyRound {
  public:
@@ -93,7 +93,7 @@ class RoundOf final : public AnyRound {
   std::vector<std::unique_ptr<Scope>> scopes_;
 };
 
-/// What a session of an orchestrated runtime calls in each round.
+/// The callable that a session of an orchestrated runtime calls in each round.
 struct CallOrchestration {
   template <class Orchestrator>
     requires requires(Orchestrator& o) { o.stream(); }
@@ -110,7 +110,7 @@ struct OrchestratedPolicies : WatchedPolicies {
   using Runtime = R;
 };
 
-/// Opens a session whose tasks an orchestration adds. `P`: whose engine may be traced.
+/// Opens a session whose tasks an orchestration adds. `P`: a platform whose engine can be traced.
 template <Platform P>
 [[nodiscard]] std::unique_ptr<AnySession> open_orchestrated(const Graph& interface, const Options& options,
                                                             Runtime runtime, Orchestration orchestration) {
@@ -125,7 +125,7 @@ template <Platform P>
     set_options(own, options);
     if (options.threads != 0) own.stream.threads = options.threads;
     FrozenGraph frozen = freeze_interface(interface.tasks);
-    const graph::GraphView view = frozen.view();  // stays where it is when the graph moves
+    const graph::GraphView view = frozen.view();  // stays valid when the graph moves
     return std::make_unique<SessionOf<S>>(Source{std::move(frozen), {std::move(orchestration), view}}, own, 1U,
                                           options.trace);
   };

@@ -25,16 +25,16 @@ namespace rondo::erased {
 
 /// How a session is opened. A platform ignores the options that it does not have.
 struct Options {
-  std::uint32_t device = 0;         ///< which of the machine's devices
-  std::uint32_t threads = 0;        ///< of an engine that has threads; 0: one for each core
+  std::uint32_t device = 0;         ///< the number of the device
+  std::uint32_t threads = 0;        ///< the threads of the engine, if it has any; 0: one for each core
   std::uint32_t in_flight = 1;      ///< rounds in flight at most, 1 to 4; more than 1 take the memory of 4
   std::uint64_t device_memory = 0;  ///< bytes that the session takes at most; 0: as many as there are
-  std::int32_t timeout_ms = 0;      ///< for the end of a round, on a device; 0: the platform's own, -1: for ever
+  std::int32_t timeout_ms = 0;      ///< the time limit of a round on a device; 0: the platform's default, -1: none
   std::vector<std::string> kernel_files{};  ///< binaries with the kernels, for devices
   bool trace = false;                       ///< count and trace rounds, and tasks on simulated chips and the host
 };
 
-/// What a session that is watched has counted; see observe/counters.hpp. Times in nanoseconds.
+/// The counts of a session that is watched; see observe/counters.hpp. Times in nanoseconds.
 struct Counters {
   std::uint64_t rounds = 0;
   std::uint64_t failed_rounds = 0;
@@ -42,10 +42,10 @@ struct Counters {
   std::uint64_t bytes_in = 0;
   std::uint64_t copies_out = 0;
   std::uint64_t bytes_out = 0;
-  std::uint64_t refreshes = 0;  ///< of the args table, where there was anything to do
+  std::uint64_t refreshes = 0;  ///< the refreshes of the args table that wrote anything
   std::uint64_t refresh_bytes = 0;
   std::uint64_t parks = 0;         ///< how often a thread of the engine went to sleep
-  std::uint64_t phase_ns[7] = {};  ///< of the host, by Phase
+  std::uint64_t phase_ns[7] = {};  ///< the host's time in each Phase
 };
 
 /// A finding of the checking engine in the last round; see platform/sim/findings.hpp.
@@ -117,7 +117,7 @@ class AnySession {
   virtual std::size_t poll() noexcept = 0;
   /// Whether a submitted round was delivered; delivers nothing.
   [[nodiscard]] virtual bool is_delivered(std::uint64_t ticket) const noexcept = 0;
-  /// Returns false if the platform cannot stop a round.
+  /// Ends the current round, or else a later one. Returns false if the platform cannot.
   virtual bool request_stop() noexcept = 0;
   [[nodiscard]] virtual std::uint64_t rounds() const noexcept = 0;
   [[nodiscard]] virtual std::size_t in_flight() const noexcept = 0;
@@ -127,11 +127,11 @@ class AnySession {
   [[nodiscard]] virtual Bytes arena_bytes() const noexcept = 0;
   /// How long the tasks of the last round ran on the device, in nanoseconds; negative where the platform cannot tell.
   [[nodiscard]] virtual double last_round_ns() const noexcept = 0;
-  /// Of a platform with the checking engine. @throws std::bad_alloc
+  /// The findings in the last round, on a platform with the checking engine. @throws std::bad_alloc
   [[nodiscard]] virtual std::vector<Finding> findings() = 0;
-  /// Of a platform with the model; none elsewhere. @throws std::bad_alloc
+  /// The prediction for the last round, on a platform with the model; none elsewhere. @throws std::bad_alloc
   [[nodiscard]] virtual std::optional<Prediction> prediction() = 0;
-  /// None if the session is not watched.
+  /// The counters; none if the session is not watched.
   [[nodiscard]] virtual std::optional<Counters> counters() noexcept = 0;
   /// Writes what was traced as a file that Perfetto opens; false if the session was not opened with `trace`.
   /// @throws std::bad_alloc, std::ios_base::failure
@@ -144,7 +144,7 @@ class AnyRound;
 using Orchestration = std::function<void(AnyRound&)>;
 /// Which runtime calls the orchestration; see docs/runtimes.md.
 enum class Runtime : std::uint8_t { tensormap_and_ringbuffer, aicpu_build_graph };
-/// @throws Error invalid_argument
+/// The runtime of that name. @throws Error invalid_argument if there is none
 [[nodiscard]] Runtime runtime_called(std::string_view name);
 
 /// Opens a session on the platform of that name: a RoundSession, or for more than one round in flight a
@@ -167,18 +167,18 @@ void write_trace_file(AnySession& session, const std::string& path);
 /// A platform that open_any() knows.
 struct PlatformEntry {
   const char* name;
-  /// Why no session can be opened on this machine; empty if one can. Loads the driver, and allocates nothing.
+  /// Returns why no session can be opened on this machine; empty if one can. Loads the driver, and allocates nothing.
   Error::Text (*missing)();
   std::unique_ptr<AnySession> (*open)(const Graph& graph, const Options& options);
-  /// With Options::trace; null where the platform cannot trace.
+  /// Opens a session with Options::trace; null where the platform cannot trace.
   std::unique_ptr<AnySession> (*open_traced)(const Graph& graph, const Options& options);
-  /// Null where the platform takes no orchestration.
+  /// Opens a session with an orchestration; null where the platform takes none.
   std::unique_ptr<AnySession> (*open_orchestrated)(const Graph& interface, const Options& options, Runtime runtime,
                                                    Orchestration orchestration);
 };
 /// All platforms, the default first.
 [[nodiscard]] std::span<const PlatformEntry> platforms() noexcept;
-/// @throws Error invalid_argument if there is no platform of that name
+/// The platform of that name. @throws Error invalid_argument if there is none
 [[nodiscard]] const PlatformEntry& find_platform(std::string_view name);
 
 }  // namespace rondo::erased

@@ -111,7 +111,7 @@ class BindingsOf final : public AnyBindings, private Steps<S> {
   DynamicBindings<S> bindings_;
 };
 
-/// The most rounds in flight of a session. Sessions with more than 1 take the memory of so many slots.
+/// The most rounds in flight of a session. Sessions with more than 1 take the memory of this many slots.
 inline constexpr std::uint32_t max_in_flight = 4;
 
 /// A session that may have fewer rounds in flight than it has slots.
@@ -124,7 +124,7 @@ struct Limited : S {
   }
 };
 
-/// `S`: the type of session.
+/// AnySession over a session of type `S`.
 template <class S>
 class SessionOf final : public AnySession {
   using P = typename S::Platform;
@@ -251,7 +251,7 @@ class SessionOf final : public AnySession {
   bool is_traced_;
 };
 
-/// Kernels without a function run on devices only.
+/// Refuses kernels without a function, which run on devices only.
 inline void require_functions(const TaskGraph& graph, const char* platform) {
   for (const graph::TaskRecord& task : graph.tasks()) {
     if (task.entry != nullptr) continue;
@@ -260,7 +260,7 @@ inline void require_functions(const TaskGraph& graph, const char* platform) {
   }
 }
 
-/// What `options` say of the options of a platform whose kernels are functions in this process.
+/// Sets the options of a platform whose kernels are functions in this process.
 template <class Own>
 void set_options(Own& own, const Options& options) {
   if (options.device_memory != 0) own.device_memory = Bytes{options.device_memory};
@@ -272,7 +272,7 @@ void set_options(Own& own, const Options& options) {
   }
 }
 
-/// Opens the session that graph and options ask for. `P`: as DefaultPolicies have it.
+/// Opens the kind of session that graph and options ask for, with the platform's own options `own`.
 template <Platform P, class Policies = DefaultPolicies>
 [[nodiscard]] std::unique_ptr<AnySession> open_session(const Graph& graph, const Options& options,
                                                        const typename P::Options& own) {

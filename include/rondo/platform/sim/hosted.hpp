@@ -57,10 +57,10 @@ class Hosted {
   static constexpr memory::Concurrency concurrency = memory::concurrency_of<Engine>();
   static constexpr std::uint32_t max_launch_bytes = 1024;
 
-  /// Memory of all kinds that devices have is the host's.
+  /// The kinds of memory that devices have; here, all of them are host memory.
   static constexpr MemoryKinds memory_kinds{MemoryKind::huge_pages, MemoryKind::normal_pages,
                                             MemoryKind::task_scheduler, MemoryKind::peer, MemoryKind::mapped_host};
-  /// Memory of the host's kinds does not count against the device's. @throws Error out_of_memory
+  /// Allocates memory of one kind; kinds on the host do not count as device memory. @throws Error out_of_memory
   [[nodiscard]] DevicePtr<std::byte> allocate(MemoryKind kind, Bytes size, Bytes alignment) {
     // The allocation is recorded in front of the block, in `alignment` bytes, so the block stays aligned.
     const Bytes front{alignment.value < sizeof(Allocation) ? sizeof(Allocation) : alignment.value};
@@ -75,7 +75,7 @@ class Hosted {
     allocation(block) = {memory, size, kind};
     return block;
   }
-  /// @throws Error out_of_memory
+  /// Allocates device memory. @throws Error out_of_memory
   [[nodiscard]] DevicePtr<std::byte> allocate(Bytes size, Bytes alignment) {
     return static_cast<Self&>(*this).allocate(MemoryKind::device, size, alignment);
   }
@@ -101,7 +101,7 @@ class Hosted {
     std::memset(pointer(to), 0, size.value);
     return {};
   }
-  /// @throws Error out_of_memory
+  /// Allocates pinned host memory, aligned to 64 bytes. @throws Error out_of_memory
   [[nodiscard]] void* allocate_pinned(Bytes size) {
     return pointer(static_cast<Self&>(*this).allocate(MemoryKind::pinned_host, size, Bytes{64}));
   }
@@ -110,7 +110,7 @@ class Hosted {
       (void)static_cast<Self&>(*this).release(DevicePtr<std::byte>{reinterpret_cast<std::uintptr_t>(memory)});
   }
   [[nodiscard]] static memory::Space memory_space() noexcept { return memory::Space::host; }
-  /// Waits for the previous launch, since the engine may still be running.
+  /// Copies to the host, after waiting for the previous launch, which may still be running.
   [[gnu::always_inline]] Status copy_out(void* to, DevicePtr<const std::byte> from, Bytes size) noexcept {
     if (const Status status = engine_.wait(); !status) [[unlikely]]
       return status;
@@ -126,7 +126,7 @@ class Hosted {
   }
 
   [[nodiscard]] static constexpr bool can_refresh_args() noexcept { return true; }
-  /// Null: costs measured on the host would say nothing about a device.
+  /// Returns null, since costs measured on the host say nothing about a device.
   [[nodiscard]] static constexpr const args::RefreshCosts* refresh_costs() noexcept { return nullptr; }
   /// Computes args on the calling thread, as the device would.
   Status refresh_args(const args::RefreshOp& op) noexcept {

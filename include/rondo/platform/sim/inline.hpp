@@ -95,7 +95,7 @@ class Inline {
   }
 
   [[nodiscard]] const Error::Text& failure_text() const noexcept { return halt_.text(); }
-  /// Ends the current round, or otherwise the next. From any thread.
+  /// Ends the current round, or otherwise the next. Thread safety: any thread.
   void request_stop() noexcept { halt_.request_stop(); }
   void keep_awake(bool) noexcept {}
 

@@ -71,7 +71,7 @@ class LoopForecast {
     charge(chip, outline, 1);
   }
 
-  // What Prediction has, for the tasks of the graph.
+  // The values of Prediction's members of these names, for all tasks of the graph.
   [[nodiscard]] std::span<const TaskTimes> times() const noexcept { return times_; }
   [[nodiscard]] std::span<const BlockRun> blocks() const noexcept { return blocks_; }
   [[nodiscard]] std::span<const std::uint32_t> critical_path() const noexcept { return critical_; }

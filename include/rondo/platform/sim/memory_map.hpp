@@ -17,7 +17,7 @@ namespace rondo::platform::sim {
 /// with disjoint lifetimes may overlap.
 class MemoryMap {
  public:
-  /// A stretch of memory that belongs to the same tensors throughout, or to none.
+  /// A range of memory that belongs to the same tensors throughout, or to none.
   struct Segment {
     std::uint64_t begin = 0;
     std::uint64_t end = 0;

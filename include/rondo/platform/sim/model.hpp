@@ -51,8 +51,8 @@ class Model {
   static constexpr memory::Concurrency concurrency = memory::Concurrency::parallel;
   static constexpr bool runs_loops = true;
 
-  /// The mechanism that starts the tasks on the chip: its own schedulers, as in simpler; or streams, over
-  /// which the tasks are dealt as in the captured graph that the onboard platforms replay.
+  /// The mechanism that starts the tasks on the chip: its own schedulers, as in the runtime hw-native-sys/simpler; or
+  /// streams, to which the tasks are dealt as in the captured graph that the onboard platforms replay.
   enum class Control : std::uint8_t { schedulers, streams };
 
   /// The modelled chip, where it differs from the platform's, and whether to time kernels without a stated cost.

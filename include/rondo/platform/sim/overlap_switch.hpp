@@ -29,10 +29,12 @@ class OverlapSwitch<Sim> {
  public:
   // Called by the calling thread.
 
+  /// Allows rounds to overlap, once each of the slots has had a round and the tasks' costs are known.
   void allow(std::size_t slots) {
     slots_.resize(slots);
     state_.store(State::expected, std::memory_order_relaxed);
   }
+  /// Notes the program of a slot.
   [[gnu::always_inline]] void note(std::uint32_t slot, Program& program) noexcept {
     if (state_.load(std::memory_order_relaxed) != State::expected || slots_[slot].program == &program) return;
     program.expect_overlap(true);
@@ -40,12 +42,14 @@ class OverlapSwitch<Sim> {
   }
   template <class Other>
   void note(std::uint32_t, Other&) noexcept {}
+  /// Keeps the next round of a slot from overlapping with others; cancel() undoes that.
   void run_alone(std::uint32_t slot) noexcept {
     if (!slots_.empty()) slots_[slot].is_alone = true;
   }
   void cancel(std::uint32_t slot) noexcept {
     if (!slots_.empty()) slots_[slot].is_alone = false;
   }
+  /// Whether the change may be requested, or was requested or made.
   [[nodiscard]] bool is_due() const noexcept {
     switch (state_.load(std::memory_order_relaxed)) {
       case State::expected: return slots_.back().program != nullptr && slots_[0].program->has_learned();
@@ -55,6 +59,7 @@ class OverlapSwitch<Sim> {
     }
     return false;
   }
+  /// Requests the change.
   void want() noexcept {
     State expected = State::expected;
     // model: switch.want

@@ -91,8 +91,8 @@ class Replay {
     }
   }
 
-  // For the round launched last in a slot.
-  /// Also makes sure that a thread serves the first lane: the round may be waiting for a caller that only polls.
+  /// Whether the round launched last in a slot has ended. If not, makes sure that a thread serves the first lane, since
+  /// a caller that only polls does not.
   [[nodiscard]] bool has_slot_ended(std::uint32_t slot) noexcept {
     if (has_ended(epochs_[slot])) return true;                              // model: overlap.has_ended
     if (!first_lane_is_taken_.exchange(true, std::memory_order_acquire)) {  // model: overlap.ask_for_lane
@@ -102,7 +102,7 @@ class Replay {
     }
     return false;
   }
-  /// Works until the round is over, and sleeps while there is nothing to do.
+  /// Runs batches until the round launched last in a slot has ended; sleeps while there is none to run.
   void await(std::uint32_t slot) noexcept {
     const std::uint32_t epoch = epochs_[slot];
     if (has_ended(epoch)) return;

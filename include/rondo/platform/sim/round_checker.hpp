@@ -31,7 +31,7 @@ inline constexpr unsigned char poison[2][2] = {{0xFA, 0x7F}, {0x05, 0x80}};
   return true;
 }
 
-/// The first difference between two stretches of memory, and the number of different bytes.
+/// The first difference between two ranges of memory, and the number of different bytes.
 struct Difference {
   std::uint64_t first = 0;
   std::uint64_t bytes = 0;

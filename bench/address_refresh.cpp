@@ -5,7 +5,7 @@
 // share changes in each round. Each base is used equally often.
 //   refresh/rondo          Auto, mechanism by cost: on a simulated chip, whose kernels read host memory, in place
 //   refresh/rondo_suffix   Auto, the changed segments of the table copied (an older version copied the whole suffix)
-//   refresh/rondo_device   Auto, the base table copied, the slots computed "on the device": here, by the same host core
+//   refresh/rondo_device   Auto, the base table copied, the slots computed by the device, which is this host core here
 //   refresh/rondo_bar      Auto, the base table inside the launch, where it fits 1 KiB
 //   refresh/rival_full     every slot written, every round, by a hand-written loop over (base, offset)
 //   refresh/rival_compare  every slot computed, compared with its old value, and written if it differs

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Rondo authors
 // SPDX-License-Identifier: Apache-2.0
 
-// How well update/cost_model.hpp predicts what a refresh of addresses costs: fits the costs as tools/calibrate does,
-// and compares what they predict of other tables with what these cost, for each mechanism. It runs over the tests'
-// stand-in for an NPU, whose calls cost what the host takes for them, or with `--platform cuda` on a GPU.
+// The accuracy of update/cost_model.hpp: fits the costs as tools/calibrate does, and compares the predicted with the
+// measured times of refreshes of other tables, for each mechanism. It runs over the tests' stand-in for an NPU, whose
+// calls take the host's time, or with `--platform cuda` on a GPU.
 //
 //   cost_model [--platform stand_in|cuda] [--costs costs.json] [--passes 60]
 
@@ -25,7 +25,7 @@ namespace {
 using namespace rondo;
 using update::Mechanism;
 
-/// Other numbers than those to which the costs are fitted.
+/// Numbers of slots and of moved bases other than those to which the costs are fitted.
 constexpr std::uint32_t slots[] = {300, 1000, 6000};
 constexpr std::uint32_t moved[] = {2, 8, 40};
 

@@ -36,14 +36,14 @@ inline Shape chains7x143() {
 
 inline Shape independent1000() { return {"independent1000", 1000, {}}; }
 
-/// From the root to 512 leaves.
+/// A binary tree, from the root to 512 leaves.
 inline Shape tree1023() {
   Shape s{"tree1023", 1023, {}};
   for (std::uint32_t t = 1; t < s.tasks; ++t) s.edges.emplace_back((t - 1) / 2, t);
   return s;
 }
 
-/// Each cell after the one above and the one to the left.
+/// A grid of 32 × 32 tasks, each after the one above and the one to the left.
 inline Shape wavefront32() {
   Shape s{"wavefront32", 32 * 32, {}};
   for (std::uint32_t row = 0; row < 32; ++row) {
@@ -110,7 +110,7 @@ inline Shape star402() {
   return s;
 }
 
-/// From 512 leaves to the root.
+/// A binary tree, from 512 leaves to the root.
 inline Shape in_tree1023() {
   Shape s{"in_tree1023", 1023, {}};
   for (std::uint32_t t = 0; t + 1 < s.tasks; ++t) s.edges.emplace_back(t, 512 + t / 2);
@@ -119,9 +119,9 @@ inline Shape in_tree1023() {
 
 inline Shape diamond5() { return {"diamond5", 5, {{0, 1}, {0, 2}, {0, 3}, {1, 4}, {2, 4}, {3, 4}}}; }
 
-/// How long a round takes at best, in tasks that all take equally long: tasks with the longest way to the end first, as
-/// many at once as there are workers. For two workers that is the least there can be on these graphs: no task runs
-/// alone but those that all others wait for or that wait for all others, and one that an odd number leaves over.
+/// The number of steps of a round if each task takes one step and those with the longest path to the end run first, as
+/// many at once as there are workers. For two workers this is the minimum on these graphs: a task runs alone only if
+/// all others precede or follow it, or if it is the last one of an odd number.
 inline std::size_t least_steps(const Shape& shape, std::size_t workers) {
   std::vector<std::size_t> to_end(shape.tasks, 1), waiting(shape.tasks);
   std::vector<std::vector<std::uint32_t>> successors(shape.tasks);
@@ -160,7 +160,7 @@ inline std::size_t least_steps(const Shape& shape, std::size_t workers) {
   return steps;
 }
 
-/// Those whose rounds leave threads idle at their begin or end.
+/// The graphs whose rounds leave threads idle at the beginning or the end.
 inline std::vector<Shape> with_drain() { return {wavefront32(), tree1023(), chain1000(), chains7x143()}; }
 
 inline std::vector<Shape> all() {

@@ -1,12 +1,11 @@
 // SPDX-FileCopyrightText: 2026 The Rondo authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Rounds with a deadline on the host: the synthesiser of examples/08_audio_graph, 38 tasks a block, next
-// to the same calls in a loop and in the flow graphs of other libraries. And the cost of one observer of deadlines.
+// Rounds with a deadline on the host: the synthesiser of examples/08_audio_graph, 38 tasks a block, next to the same
+// calls in a loop and in the flow graphs of other libraries. And the cost of one observer of deadlines.
 //
 //   audio/<calls|rondo|tbb|taskflow>/threads:<t>   a block of 64 frames; p50_us, p999_us and max_us of its time;
-//   `missed` is the
-//                                                  share of blocks that took longer than 1.33 ms
+//                                                  `missed` is the share of blocks that took longer than 1.33 ms
 //   deadlines/<without|with>                       a round of one empty task; the difference is the cost of Deadlines
 //
 // One clock measures all of them. On a host with fewer cores than threads, or with other programs at work, p99.9 and

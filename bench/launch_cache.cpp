@@ -10,8 +10,7 @@
 //                   encoded under a mutex; an unordered_map from it to a number, an LRU list of strings; another map
 //                   from the number to the entry; then a fresh vector of bytes for each argument
 //   …/rondo_args    key, lookup, and an update of the arguments: all addresses are compared with the old ones, which
-//   are
-//                   those of the last round of this shape
+//                   are those of the last round of this shape
 //   …/rival_lookup  the rival without the arguments, to compare with rondo
 //   …/anchor        the rival as in nvFuser's InputsIdLookup, which appends one byte at a time; rival appends eight
 //   cache/patch_none/…, patch_one/…, patch_all/…  none, one or all of the k addresses differ from those of the round
@@ -19,10 +18,9 @@
 //   cache/round_patch_…/checked, …/prebound  the same in whole rounds of a session on a platform that does nothing:
 //                   with all checks and calls of a round
 //   cache/miss_graph/tasks:1000/…  a shape that is new to a session over 1,000 tasks: its symbols solved, its graph
-//   frozen,
-//                   its memory planned, its args laid out, its program loaded
-//   cache/round/…   a whole round of host tensors on a platform that does nothing: in a session of many shapes, the
-//                   shape the same, or in turn one of two; and in a session of one shape
+//                   frozen, its memory planned, its args laid out, its program loaded
+//   cache/round/…   a whole round of host tensors on a platform that does nothing: in a session of many shapes, with
+//                   the same shape each time or two shapes in turn; and in a session of one shape
 // The rival's algorithm is that of nvFuser's InputsIdLookup and KernelExecutor::computeArgs.
 
 #include <rondo/graph/instantiate.hpp>
@@ -54,7 +52,7 @@ using rondo::Shape;
 constexpr std::size_t rank = 4;
 constexpr std::size_t most_entries = 256;
 
-/// A tensor as the caller knows it.
+/// A tensor as the caller describes it.
 struct Tensor {
   Shape shape;
   std::array<std::int64_t, rank> sizes{};
@@ -210,7 +208,7 @@ class Args {
   explicit Args(std::size_t count) : Args(freeze(graph_of(count)), count) {}
   /// `count` is known to the compiler, as in a round of a session.
   template <std::size_t count>
-  [[gnu::always_inline]] void bring(const Tensor* tensors) {
+  [[gnu::always_inline]] void update(const Tensor* tensors) {
     bind(tensors, std::make_index_sequence<count>{});
     (void)refresher_.refresh();
   }
@@ -263,7 +261,7 @@ void run(benchmark::State& state, const Rounds& rounds, auto&& round) {
   const Tensor* const* const end = begin + rounds.order.size();
   const Tensor* const* now = begin;
   for (auto _ : state) {
-    if (!round(*now)) state.SkipWithError("an entry that must be there is not, or the other way round");
+    if (!round(*now)) state.SkipWithError("an entry that must be in the cache is not, or the reverse");
     if (++now == end) now = begin;
   }
 }
@@ -305,7 +303,7 @@ void rondo_hit_with_args(benchmark::State& state, std::size_t entries) {
     for (std::size_t t = 0; t < count; ++t) key.append(input[t].shape);
     std::unique_ptr<Args>* const args = cache.find(key);
     if (args == nullptr) return false;
-    (*args)->template bring<count>(input);
+    (*args)->template update<count>(input);
     benchmark::DoNotOptimize((*args)->bytes());
     return true;
   });
@@ -320,7 +318,7 @@ void rondo_patch(benchmark::State& state, std::size_t changed) {
   const Tensor* now = rounds[0].data();
   const Tensor* next = rounds[1].data();
   for (auto _ : state) {
-    args.bring<count>(now);
+    args.update<count>(now);
     benchmark::DoNotOptimize(args.bytes());
     benchmark::ClobberMemory();
     std::swap(now, next);

@@ -12,7 +12,7 @@
 //   builds  building takes longest;  runs  running does;  even  both take as long
 // `bound` is max(total build / builders, total run / runners), the lower bound of the time; `goal` is 1.10 times
 // that, one longest build and one longest run. Both are computed from the nominal times, in milliseconds.
-//   measure/source/<who>        the same with real compilers (two) and worker processes (one)
+//   measure/source/<async|rival:16>   the same with real compilers (two) and worker processes (one)
 //   measure/trivial             10,000 candidates that do nothing; us_each
 
 #include <rondo/measure/callable.hpp>
@@ -162,8 +162,8 @@ SourceCandidate make_source(std::size_t n) {
 }
 
 void register_source() {
-  const auto add = [](const std::string& who, auto work) {
-    benchmark::RegisterBenchmark(("measure/source/" + who).c_str(),
+  const auto add = [](const std::string& method, auto work) {
+    benchmark::RegisterBenchmark(("measure/source/" + method).c_str(),
                                  [work](benchmark::State& state) {
                                    std::vector<SourceCandidate> inputs;
                                    for (std::size_t n = 0; n < candidate_count; ++n) inputs.push_back(make_source(n));

@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
-/// What a benchmark and an instruction counter have in common: an onboard args table of many slots over 64 bases, some
-/// of which move each round.
+/// The cases of a benchmark and of a count of instructions: an onboard args table of many slots over 64 bases, some of
+/// which move each round.
 namespace refresh_cases {
 
 using P = A2A3ThatComputes;

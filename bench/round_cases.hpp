@@ -17,7 +17,7 @@
 /// The cases of round_overhead: K inout tensors of `bytes` bytes each, and one kernel that touches the first.
 namespace round_cases {
 
-/// Where the last launch found its arguments; how the raw rival comes to work in the very arena of the session.
+/// The arguments of the last launch, from which the raw rival takes the addresses in the session's arena.
 inline rondo::ArgWord* last_args = nullptr;
 
 [[gnu::noinline]] inline void touch(rondo::ArgWord* args) {
@@ -69,7 +69,7 @@ class RondoCase {
   decltype(rondo::open<P>(graph_)) session_;
 };
 
-/// What one would write by hand for the same round: copies in, one call, copies out; over the session's arena and args.
+/// The same round written by hand: copies in, one call, copies out; over the session's arena and args.
 class RawCase {
  public:
   template <std::size_t K>

@@ -4,7 +4,7 @@
 #
 # check_tune_matmul.sh <program> <candidates>
 #
-# Runs the tuning example on small matrices: to the end, again from its log, and interrupted, killed and gone on with.
+# Runs the tuning example on small matrices: to the end, again from its log, and interrupted, killed and continued.
 set -euo pipefail
 export LC_ALL=C
 program=$1 candidates=$2

@@ -1,11 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The Rondo authors
 // SPDX-License-Identifier: Apache-2.0
 
-//                  ┌────────────────────── × 2 layers ──────────────────────┐
-//   x ──▶ [ norm ] ──▶ [ q k v ] ──▶ [ store ] ──▶ [ attend ] ──▶ [ + out ] ──▶ [ norm ] ──▶ [ feed forward + ] ──▶ …
-//   ──▶ logits
-//                                    cache k, v (resident)   ▲
-//   position (host input) ──────────────────┴────────────────┘
+//                 ┌────────────────────────────────── × 2 layers ───────────────────────────────────┐
+//   x ─▶[ norm ]─▶[ q k v ]─▶[ store ]─▶[ attend ]─▶[ + out ]─▶[ norm ]─▶[ feed forward + ]─▶[ norm ]─▶[ logits ]
+//                                ▲           ▲ cache k, v (resident)
+//   position (host input) ───────┴───────────┘
 //
 // A small transformer that writes text, one token per round. The cache of keys and values stays on the device. x and
 // logits are in device buffers that alternate from round to round, so each round refreshes only their addresses in the
@@ -111,7 +110,7 @@ void require(Session& session, Status status) {
   std::exit(1);
 }
 
-/// Whether a loop in the graph writes `text`, up to a token in its middle, as the rounds did.
+/// Whether a loop in the graph writes `text` up to a token in its middle, as the rounds did.
 template <class P>
 bool writes_in_one_round(const Weights& weights, std::vector<std::int32_t> text) {
   if constexpr (HasLoops<P>) {
@@ -129,7 +128,7 @@ bool writes_in_one_round(const Weights& weights, std::vector<std::int32_t> text)
     require(session, session.run_round(bind(writer.first, first_token), bind(writer.text, written)));
     const auto tokens = std::find(written.begin(), written.end(), -1) - written.begin();
     std::printf("a loop in the graph: %td tokens in one round, %s\n", tokens,
-                written == text ? "the same as in a round each" : "but others than in a round each");
+                written == text ? "the same as with a round for each" : "not the same as with a round for each");
     return written == text;
   } else {
     std::printf("%s runs no loops, so each token takes a round\n", P::name);

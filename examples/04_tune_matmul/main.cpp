@@ -7,7 +7,7 @@
 //   a (in) ──▶ [[ matmul: c = a·b ]] ──▶ c (out)
 //   b (in) ──▶
 //
-// If it is interrupted or killed, and started again in the same folder, it continues from its log.
+// If the program is interrupted or killed, and started again in the same folder, it continues from its log.
 
 #include "search.hpp"
 #include "space.hpp"

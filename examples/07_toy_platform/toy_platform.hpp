@@ -40,7 +40,7 @@ class ToyPlatform {
   /// @throws Error invalid_argument, std::bad_alloc
   explicit ToyPlatform(const Options& options) : free_{options.device_memory} {
     if (options.queue_length == 0)
-      throw Error(Errc::invalid_argument, Error::Text("toy: a queue holds a command or more"));
+      throw Error(Errc::invalid_argument, Error::Text("toy: Options::queue_length is 0; choose 1 or more"));
     queue_.reserve(options.queue_length);
   }
 

@@ -104,7 +104,7 @@ rondo_code guarded(F&& f) noexcept {
 
 /// Refuses a null pointer that the caller passed as `name`. @throws Error null_memory
 inline void require(const void* pointer, const char* name) {
-  if (pointer == nullptr) erased::fail(Errc::null_memory, name, " is NULL; pass the address of one");
+  if (pointer == nullptr) erased::fail(Errc::null_memory, name, " is NULL; pass a valid address");
 }
 
 /// Converts the caller's options; null stands for the defaults. @throws Error invalid_argument

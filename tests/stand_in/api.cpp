@@ -155,7 +155,7 @@ int copy(const char* call, Op op, int kind, std::size_t room, StreamState& strea
     ++m.counts["pageable"];
     if (capture_forbids()) {
       m.drain(lock, stream, -1);
-      return refuse(capture_refuses_async, "a copy that became synchronous beside a capture");
+      return refuse(capture_refuses_async, "a copy that became synchronous during a capture");
     }
     m.submit(stream, std::move(op));
     m.drain(lock, stream, -1);
@@ -552,11 +552,11 @@ int aclrtRecordEvent(void* handle, void* on) {
   machine().submit(*stream, std::move(op));
   return ok;
 }
-int aclrtStreamWaitEvent(void* who, void* handle) {
+int aclrtStreamWaitEvent(void* on, void* handle) {
   const Entry entry("aclrtStreamWaitEvent", Needs::context);
   if (entry.injected != ok) return entry.injected;
   EventState* const event = event_of("aclrtStreamWaitEvent", handle);
-  StreamState* const stream = stream_of("aclrtStreamWaitEvent", who);
+  StreamState* const stream = stream_of("aclrtStreamWaitEvent", on);
   if (event == nullptr || stream == nullptr) return bad_parameter;
   if (!event->can_be_awaited) return refuse(not_supported, "an event that no stream can wait for");
   if (event->captured_in != nullptr && stream->capture == nullptr) {
@@ -746,7 +746,7 @@ int aclrtMemcpyAsync(void* to, std::size_t room, const void* from, std::size_t s
 int aclrtMemcpy(void* to, std::size_t room, const void* from, std::size_t size, int) {
   const Entry entry("aclrtMemcpy", Needs::context);
   if (entry.injected != ok) return entry.injected;
-  if (capture_forbids()) return refuse(capture_refuses, "a synchronous copy beside a capture");
+  if (capture_forbids()) return refuse(capture_refuses, "a synchronous copy during a capture");
   if (room < size) return refuse(bad_parameter, "the destination is smaller than the copy");
   const auto side = [](const void* p) -> std::byte* {
     auto* const at = static_cast<std::byte*>(const_cast<void*>(p));
@@ -1022,7 +1022,7 @@ int aclrtBinarySetExceptionCallback(void* handle, void (*told)(void*, void*), vo
   if (entry.injected != ok) return entry.injected;
   auto* const binary = static_cast<BinaryFile*>(handle);
   if (!machine().binaries.contains(binary)) return misuse("aclrtBinarySetExceptionCallback", "no such binary");
-  if (machine().limit("exception_callback") == 0) return refuse(not_supported, "nobody is told of exceptions");
+  if (machine().limit("exception_callback") == 0) return refuse(not_supported, "there is no callback for exceptions");
   binary->on_exception = told;
   binary->user = user;
   for (Function& f : binary->functions) f.binary = binary;

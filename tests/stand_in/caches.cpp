@@ -77,8 +77,8 @@ class AicpuCache {
  private:
   static constexpr std::size_t none = line_bytes;
   struct Line {
-    LineBytes visible;        ///< what a load gives now
-    LineBytes early;          ///< what it gave at the last barrier
+    LineBytes visible;        ///< the bytes of a load that is made now
+    LineBytes early;          ///< the bytes of a load that was made at the last barrier
     std::size_t last = none;  ///< the word that was loaded last, if there was no barrier since
     bool is_dirty = false;
   };
@@ -98,7 +98,7 @@ class AicpuCache {
   std::set<std::uintptr_t> invalidated_;
 };
 
-/// What all of them share.
+/// The memory and the caches, which all threads share.
 struct Bus {
   std::mutex mutex;
   AicpuCache aicpu;
@@ -107,7 +107,7 @@ struct Bus {
     static Bus& bus = *new Bus;
     return bus;
   }
-  /// Lets arrive what was written back.
+  /// Makes the lines that were written back arrive in memory.
   void arrive(Postings& postings, bool is_of_core) {
     std::unique_lock lock{mutex};
     auto all = postings.take();
@@ -208,10 +208,10 @@ int run_on_cores(const Op& op, std::string& text) {
     std::string failed;
     try {
       op.function->kernel(reinterpret_cast<std::int64_t*>(const_cast<std::byte*>(args)));
-      cache.wait_for_copies();  // nothing of a kernel is left when it has ended
+      cache.wait_for_copies();  // no copy of a kernel is pending when it has ended
       cache.discard_all();
       cache.barrier();
-    } catch (const Ended&) {  // NOLINT(bugprone-empty-catch): whoever ended it says why
+    } catch (const Ended&) {  // NOLINT(bugprone-empty-catch): the code that ended it gives the reason
     } catch (const std::exception& e) {
       failed = e.what();
     } catch (...) {

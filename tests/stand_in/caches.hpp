@@ -24,8 +24,8 @@ using LineBytes = std::array<std::byte, line_bytes>;
 /// Thrown in a core's thread when its kernel is ended.
 struct Ended {};
 
-/// What was written back and has not arrived yet. Nothing arrives before the next barrier, and then what was written
-/// last arrives first.
+/// Lines that were written back and have not arrived yet. None arrives before the next barrier, and then the line that
+/// was written last arrives first.
 class Postings {
  public:
   void post(std::uintptr_t line, const LineBytes& bytes) { posted_.emplace_back(line, bytes); }
@@ -46,7 +46,7 @@ class CoreCache {
   void discard(std::uintptr_t at);
   void discard_all();
   void barrier();
-  /// A copy, which arrives when the core waits for it.
+  /// Makes a copy, which arrives when the core waits for it.
   void copy(std::byte* to, const std::byte* from, std::size_t size);
   void wait_for_copies();
   void check() const;
@@ -70,9 +70,9 @@ class CoreCache {
 
 /// Runs a kernel on blocks of one cube and two vector cores, each a thread. @returns a code
 int run_on_cores(const Op& op, std::string& text);
-/// The host wrote to device memory on a5, where the AICPU sees that; `inside` is what it wrote.
+/// Notes that the host wrote device memory at `at`, which the AICPU sees on a5; `inside` holds the new bytes.
 void host_wrote(const std::byte* inside, const std::byte* at, std::size_t size);
-/// Of limits that caches know: "aicpu_sees_cores", "cores_see_aicpu", "slow_writes".
+/// Sets a limit of the caches: "aicpu_sees_cores", "cores_see_aicpu", "slow_writes".
 void set_cache_limit(const std::string& name, std::uint64_t value);
 void reset_cache_limits();
 

@@ -26,8 +26,8 @@ void rondo_stand_in_chip(const char* name);
 /// Modes, with their defaults: "strict" (1): a use that a runtime accepts, and that fails later or never, is refused
 /// and noted. "old_driver" (0): copies of pageable memory are asynchronous, and allowed in a capture. "silent" (0): a
 /// held device does not answer when the runtime asks what it does; the runtime asks that after a limit, and waits.
-/// Memory of the device's units: "aicpu_sees_cores" (1): what cores write back reaches the AICPU. "cores_see_aicpu"
-/// (1): the reverse. "slow_writes" (0): what was written first arrives late.
+/// Memory that the device's units share: "aicpu_sees_cores" (1): the AICPU sees the lines that cores write back.
+/// "cores_see_aicpu" (1): the reverse. "slow_writes" (0): the line that was written first arrives late.
 void rondo_stand_in_limit(const char* what, std::uint64_t value);
 
 /// Makes the k-th use of `call` from now on, counted from 1, return `code`; 0 makes each use fail. A call that releases
@@ -82,14 +82,16 @@ std::uint32_t rondo_stand_in_block_index();
 std::uint32_t rondo_stand_in_block_count();
 /// Rondo's refresh kernel, whose source for the device is compiled for the host. It shares its args.
 void rondo_stand_in_refresh(std::int64_t* args);
-/// Rondo's kernel that runs tasks on cube and vector cores, also compiled for the host. A task's kernel is a function
-/// of the test, named here with the type of its cores, 0 for cube and 1 for vector, which works on the memory itself...
+/// Rondo's kernel that runs tasks on cube and vector cores, also compiled for the host.
 void rondo_stand_in_dispatch(std::int64_t* args);
+/// Sets the host function that is the kernel of tasks of this name. `core`: 0 for cube, 1 for vector. The function
+/// works on memory itself, not through the core's cache.
 void rondo_stand_in_task(const char* name, int core, void (*kernel)(std::int64_t* args));
-/// ... or which works through the core's cache, with the functions below, and returns 0 or the code of a failure.
+/// Does the same for a function that works through the core's cache, with the functions below. It returns 0, or the
+/// code of a failure.
 void rondo_stand_in_cached_task(const char* name, int core, std::uint64_t (*kernel)(std::int64_t* args));
 
-/// What the thread of a core does to memory through the core's cache. A line that was read stays as it was until it is
+/// Accesses of a core's thread to memory, through the core's cache. A line that was read stays as it was until it is
 /// discarded; a line that was written is written back when it is discarded, and arrives at the next barrier.
 std::uint64_t rondo_stand_in_core_load(const void* at);
 void rondo_stand_in_core_store(void* at, std::uint64_t value);
@@ -102,7 +104,7 @@ void rondo_stand_in_core_wait_for_copies();
 /// For a task that does not end: does nothing for a while, and throws when its kernel is ended.
 void rondo_stand_in_core_idle();
 int rondo_stand_in_core_type();
-/// The same of the program on the AICPU, whose loads may be made as early as its last load barrier.
+/// Accesses of the program on the AICPU, whose loads may be made as early as its last load barrier.
 std::uint64_t rondo_stand_in_aicpu_load(std::uint64_t at);
 void rondo_stand_in_aicpu_store(std::uint64_t at, std::uint64_t value);
 void rondo_stand_in_aicpu_clean(std::uint64_t at);
@@ -113,7 +115,7 @@ void rondo_stand_in_aicpu_store_barrier();
 
 namespace stand_in {
 
-/// The memory that the program on the AICPU shares with the cores.
+/// The stand-in's form of platform::onboard::AicpuMemory.
 struct AicpuMemory {
   static std::uint64_t load(std::uint64_t at) noexcept { return rondo_stand_in_aicpu_load(at); }
   static void store(std::uint64_t at, std::uint64_t value) noexcept { rondo_stand_in_aicpu_store(at, value); }
@@ -133,7 +135,7 @@ struct BinaryEntry {
   static constexpr std::size_t longest = 118;
   char name[longest + 1] = {};
   bool shares_args = false;
-  bool is_mixed = false;  ///< runs on cube and vector cores, on all at once
+  bool is_mixed = false;  ///< runs on cube and vector cores at the same time
   Kernel kernel = nullptr;
 };
 struct BinaryHeader {

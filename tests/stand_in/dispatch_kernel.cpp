@@ -16,21 +16,21 @@
 
 namespace {
 
-struct Known {
+struct HostKernel {
   stand_in::Kernel plain = nullptr;  ///< works on the memory itself, as tasks do that copy by DMA
   std::uint64_t (*cached)(std::int64_t* args) = nullptr;
 };
 std::mutex mutex;
-std::map<std::uint64_t, Known> known[2];  // by core type
+std::map<std::uint64_t, HostKernel> kernels[2];  // by core type
 
 template <int core>
 struct OfHost {
   static std::uint64_t Run(std::uint64_t id, std::int64_t* args, std::uint64_t words) {
-    Known kernel;
+    HostKernel kernel;
     {
       const std::lock_guard lock{mutex};
-      const auto found = known[core].find(id);
-      if (found == known[core].end()) return rondo::mailbox::unknown_kernel;
+      const auto found = kernels[core].find(id);
+      if (found == kernels[core].end()) return rondo::mailbox::unknown_kernel;
       kernel = found->second;
     }
     if (kernel.cached != nullptr) return kernel.cached(args);
@@ -41,10 +41,10 @@ struct OfHost {
   }
 };
 
-void keep(const char* name, int core, Known kernel) {
+void keep(const char* name, int core, HostKernel kernel) {
   const std::string_view text{name};
   const std::lock_guard lock{mutex};
-  known[core][rondo::mailbox::kernel_id(text.data(), text.size())] = kernel;
+  kernels[core][rondo::mailbox::kernel_id(text.data(), text.size())] = kernel;
 }
 
 }  // namespace

@@ -45,12 +45,12 @@ constexpr int parameter = 1, internal = 4, unsupported = 5, timeout = 9;
 std::atomic<std::uint64_t> collectives{0};
 std::atomic<std::uint64_t> patience_ms{5'000};
 
-/// What the ranks of a communicator share.
+/// The memory that the ranks of a communicator share.
 struct Shared {
   std::atomic<std::uint32_t> joined;
   struct Rank {
-    std::atomic<std::uint64_t> arrived;  ///< how many barriers
-    std::int64_t kind, count, type;      ///< what it is at
+    std::atomic<std::uint64_t> arrived;  ///< the number of barriers that it has reached
+    std::int64_t kind, count, type;      ///< of the collective that it is in
     std::byte slot[slot_bytes];
   } ranks[most_ranks];
   struct Line {
@@ -66,7 +66,7 @@ struct Comm {
   std::uint32_t ranks = 0;
   void* binary = nullptr;
   void* function = nullptr;
-  std::set<Kind> warm;  ///< what has run outside of a capture
+  std::set<Kind> warm;  ///< the kinds that have run outside of a capture
   std::uint64_t barriers = 0;
 };
 
@@ -146,7 +146,7 @@ void together(Comm& c, const Words& w, std::byte* from, std::byte* to, std::size
     }
   }
   const Kind kind{w.kind};
-  const std::size_t whole = kind == Kind::reduce_scatter ? bytes * c.ranks : bytes;  // that each rank gives out
+  const std::size_t whole = kind == Kind::reduce_scatter ? bytes * c.ranks : bytes;  // given by each rank
   for (std::size_t at = 0; at < whole; at += slot_bytes) {
     const std::size_t n = std::min(slot_bytes, whole - at);
     std::memcpy(own.slot, from + at, n);

@@ -181,7 +181,7 @@ bool touches(const Op& op, const void* p, std::size_t size) {
   }
   if (overlaps(p, size, op.to, op.size) || (op.bytes.empty() && overlaps(p, size, op.from, op.size))) return true;
   if (op.kind != Op::Kind::kernel) return false;
-  // Words that look like addresses of the block are.
+  // A word that looks like an address in the block counts as one.
   const std::byte* words = op.bytes.data();
   if (op.bytes.empty()) {
     const Block* const args = Machine::instance().block_of(op.from, op.size);
@@ -259,7 +259,7 @@ bool Machine::drain(std::unique_lock<std::mutex>& lock, StreamState& stream, std
   const auto awaited = stream.awaited.insert(all);
   bool in_time = true;
   if (timeout_ms < 0) {
-    if (is_hung) misuse("somebody waits without a limit for a device that hangs");
+    if (is_hung) misuse("a wait without a limit, for a device that hangs");
     resume();
     changed.wait(lock, finished);
   } else {
@@ -277,7 +277,7 @@ void Machine::discard(StreamState& stream) {
   for (const Op& op : stream.running) {
     if (op.is_ended == nullptr) continue;
     op.is_ended->store(true, std::memory_order_release);
-    --stream.done;  // it ends soon, and counts then
+    --stream.done;  // the kernel ends soon, and is counted then
   }
   changed.notify_all();
 }

@@ -77,7 +77,7 @@ struct Function {
   bool is_there = true;  ///< false: it was registered only, and fails when it is launched
   const BinaryFile* binary = nullptr;
   bool shares_args = false;  ///< all blocks take the same args
-  bool is_mixed = false;     ///< runs on cube and vector cores, on all at once
+  bool is_mixed = false;     ///< runs on cube and vector cores at the same time
 };
 /// The report that the callback for failed kernels receives.
 struct Exception {
@@ -124,7 +124,7 @@ struct Op {
   void (*call)(void*) = nullptr;
   void* user = nullptr;
   std::shared_ptr<Graph> graph;
-  std::shared_ptr<std::atomic<bool>> is_ended;  ///< of a kernel that runs on all cores at once: it is to end
+  std::shared_ptr<std::atomic<bool>> is_ended;  ///< for a kernel that runs on all cores at once: it must end
 };
 
 struct Graph {
@@ -226,7 +226,7 @@ struct Machine {
   void start(StreamState& stream);
   void submit(StreamState& stream, Op op);
   void resume();
-  /// Waits for a stream. @returns false after timeout_ms (−1: never)
+  /// Waits for a stream. @returns false if it takes longer than `timeout_ms` milliseconds; -1: no limit
   bool drain(std::unique_lock<std::mutex>& lock, StreamState& stream, std::int64_t timeout_ms);
   void stop(std::unique_lock<std::mutex>& lock, StreamState& stream);
   /// Removes the queued operations.

@@ -5,7 +5,7 @@
 # build.sh <arch> [output [source]]
 #
 # Builds saxpy.o for the device: <arch> is dav-c220-vec (a2a3) or dav-c310-vec (a5). ASCEND_HOME_PATH is where the
-# vendor's toolkit lies; its set_env.sh sets it. `source` is another kernel, as Rondo's refresh kernel:
+# vendor's toolkit lies; its set_env.sh sets it. `source` is another kernel, such as Rondo's refresh kernel:
 #
 #   build.sh dav-c220-vec refresh.o ../../../include/rondo/platform/onboard/device/refresh.cpp
 set -euo pipefail

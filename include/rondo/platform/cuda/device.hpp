@@ -239,7 +239,7 @@ class Device {
   [[nodiscard]] static const Options& checked(const char* platform, const Options& options) {
     if (options.timeout_ms > 0 || options.timeout_ms == -1) return options;  // NOLINT: the caller's
     throw Error(Errc::invalid_argument, Error::Text(platform, ": Options::timeout_ms is ", options.timeout_ms,
-                                                    "; say for how long a round is waited for, or -1: for ever"));
+                                                    "; set the time limit of a round, or -1 for none"));
   }
   /// The calls for a device that was abandoned. They do nothing: releasing succeeds, everything else fails.
   [[nodiscard]] static const Calls& no_calls() noexcept {

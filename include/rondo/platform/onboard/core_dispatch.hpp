@@ -87,7 +87,7 @@ class CoreDispatch {
         if (limit_ns_ == 0 || sim::now_ns() - begin < limit_ns_ / 8) continue;
         core.is_lost = true;
         status = Status{Errc::device_failed}.poisoning();
-        stream_.fail(status, Error::Text(to_string(core.type), " core ", core.index, " did not leave"));
+        stream_.fail(status, Error::Text(to_string(core.type), " core ", core.index, " did not end its kernel"));
         break;
       }
     }
@@ -216,14 +216,14 @@ class CoreDispatch {
       if (!is_over(core.since_ns)) continue;
       core.is_lost = true;
       Error::Text why(to_string(core.type), " core ", core.index, " gave no answer for ", limit_ns_ / 1'000'000, " ms");
-      if (busy_.size() > 1) why.append("; so many other blocks were running: "), why.append(busy_.size() - 1);
+      if (busy_.size() > 1) why.append("; other blocks that were running: "), why.append(busy_.size() - 1);
       stream_.fail_task(*core.task, Errc::timed_out, why);
       return retire(b);
     }
     if (refused_ != nullptr && busy_.empty() && is_over(since_ns_) && !stream_.failed()) {
       stream_.fail_task(*refused_, Errc::timed_out,
-                        Error::Text("no ", to_string(refused_->core), " core came for ", limit_ns_ / 1'000'000,
-                                    " ms; others may hold them, or the device has fewer"));
+                        Error::Text("no ", to_string(refused_->core), " core started within ", limit_ns_ / 1'000'000,
+                                    " ms; other programs may hold them, or the device has fewer"));
     }
     return nullptr;
   }

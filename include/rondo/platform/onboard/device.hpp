@@ -287,7 +287,7 @@ class Device {
   [[nodiscard]] static const Options& checked(const Identity& identity, const Options& options) {
     if (options.timeout_ms > 0 || options.timeout_ms == -1) return options;  // NOLINT: the caller's
     throw Error(Errc::invalid_argument, Error::Text(identity.platform, ": Options::timeout_ms is ", options.timeout_ms,
-                                                    "; say for how long a round is waited for, or -1: for ever"));
+                                                    "; set the time limit of a round, or -1 for none"));
   }
   /// Makes a call of the runtime that may not return, on another thread, which takes the device for it; see bounded().
   template <class Call>

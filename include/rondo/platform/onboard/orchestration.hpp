@@ -94,7 +94,7 @@ class Orchestration {
       return result_.status;
     }
     call_cores_back();
-    text_ = Error::Text("the orchestrator ended without an answer; is it built with orchestrate_on_device()?");
+    text_ = Error::Text("the orchestrator ended without an answer; build it with orchestrate_on_device()");
     return Status{Errc::device_failed}.poisoning();
   }
   static void run_in_background() noexcept {}

@@ -39,8 +39,7 @@ class DeviceInterface {
  public:
   explicit DeviceInterface(const OrchestratorArgs& args) noexcept : args_{args} {}
 
-  /// The n-th tensor that the interface declares. @throws Error invalid_argument if its type or
-  /// direction is another one, or there are fewer tensors
+  /// The n-th tensor of the interface. @throws Error invalid_argument if there is none of this type and direction
   template <Element T, Direction D>
   [[nodiscard]] TensorHandle<T, D> get(std::uint32_t n) const {
     if (n >= args_.tensor_count || tensor(n).type != data_type_of<T> || tensor(n).direction != D) {

@@ -28,13 +28,11 @@ class OverlapSwitch<Sim> {
 
  public:
   // Called by the calling thread.
-
   /// Allows rounds to overlap, once each of the slots has had a round and the tasks' costs are known.
   void allow(std::size_t slots) {
     slots_.resize(slots);
     state_.store(State::expected, std::memory_order_relaxed);
   }
-  /// Notes the program of a slot.
   [[gnu::always_inline]] void note(std::uint32_t slot, Program& program) noexcept {
     if (state_.load(std::memory_order_relaxed) != State::expected || slots_[slot].program == &program) return;
     program.expect_overlap(true);
@@ -59,7 +57,6 @@ class OverlapSwitch<Sim> {
     }
     return false;
   }
-  /// Requests the change.
   void want() noexcept {
     State expected = State::expected;
     // model: switch.want
@@ -76,7 +73,6 @@ class OverlapSwitch<Sim> {
   [[nodiscard]] Status status(std::uint32_t slot) noexcept { return replay_->status(slot); }
 
   // Called by the thread that runs rounds.
-
   [[nodiscard]] bool is_wanted() const noexcept { return state_.load(std::memory_order_acquire) == State::wanted; }
   /// Makes the change. Returns false if it gains nothing; then the change is no longer wanted.
   [[nodiscard]] bool start(Engine& engine) noexcept {

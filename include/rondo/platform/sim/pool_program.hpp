@@ -110,7 +110,6 @@ class PoolProgram {
   }
 
   // What was learned, as bytes for a program of the same graph. No round is under way.
-
   /// Returns the costs of the tasks and the schedule; nothing if the costs are not known yet or not learned at all.
   [[nodiscard]] std::vector<std::byte> learned() const {
     rondo::detail::ByteWriter to;
@@ -169,7 +168,6 @@ class PoolProgram {
   [[nodiscard]] std::uint32_t searches() const noexcept { return searches_; }
 
   // For rounds that overlap with rounds of other programs; see Pool::overlap().
-
   /// Sets whether its rounds will overlap and so need no threads of their own. Precondition: no round is in flight.
   void expect_overlap(bool expects) noexcept { expects_overlap_ = expects; }
   /// Whether the costs of its tasks are known. From any thread.

@@ -33,8 +33,7 @@ struct BlockRun {
 /// prepares it and starts its first block on a free core of its type; from then on every free scheduler may
 /// start its other blocks, before those of later tasks. When a block is done, a scheduler notices it and frees its
 /// core; with the last block, also the tasks that wait for it. Noticing finished blocks precedes starting new ones, as
-/// in hw-native-sys/simpler. A core is occupied from the moment a scheduler chooses it until one notices that its block
-/// is finished.
+/// in hw-native-sys/simpler. A core is occupied from when a scheduler chooses it until one notices its finished block.
 ///
 /// run_on_lanes(): streams control it, as in a captured graph that is replayed; see graph::play_lanes().
 ///

@@ -130,7 +130,6 @@ class Orchestrator : public StreamCore {
   TaskRef add_raw(std::string_view name, CoreType core, Blocks blocks, KernelEntry entry, const A&... arguments);
 
   // --- for callers that know tensors and kernels only at run time
-
   /// A tensor of any type, or a box of one. Views of it count in elements of the tensor's own type.
   using AnyRegion = Region<std::uint8_t, Direction::workspace>;
   /// A tensor of the interface. @throws Error wrong_tensor

@@ -120,21 +120,21 @@ class RivalOf {
       append(alignment(tensors[t].address));
       text_.push_back(';');
     }
-    Known& known = known_[text_];
-    Found found{known.id, 0};
-    if (known.id == 0) {
-      found.id = known.id = next_++;
+    Cached& entry = cached_[text_];
+    Found found{entry.id, 0};
+    if (entry.id == 0) {
+      found.id = entry.id = next_++;
       if (used_.size() == most_) {
-        const auto oldest = known_.find(used_.back());
+        const auto oldest = cached_.find(used_.back());
         found.evicted = oldest->second.id;
         used_.pop_back();
-        known_.erase(oldest);
+        cached_.erase(oldest);
       }
     } else {
-      if (known.place == used_.begin()) return found;
-      used_.erase(known.place);
+      if (entry.place == used_.begin()) return found;
+      used_.erase(entry.place);
     }
-    known.place = used_.insert(used_.begin(), text_);
+    entry.place = used_.insert(used_.begin(), text_);
     return found;
   }
 
@@ -159,7 +159,7 @@ class RivalOf {
   [[nodiscard]] const std::vector<void*>& pointers() const { return pointers_; }
 
  private:
-  struct Known {
+  struct Cached {
     std::size_t id = 0;
     std::list<std::string>::iterator place;
   };
@@ -192,7 +192,7 @@ class RivalOf {
   std::mutex mutex_;
   std::size_t next_ = 1;
   std::list<std::string> used_;
-  std::unordered_map<std::string, Known> known_;
+  std::unordered_map<std::string, Cached> cached_;
   std::unordered_map<std::size_t, std::unique_ptr<Entry>> entries_;
   std::vector<std::vector<std::byte>> args_;
   std::vector<void*> pointers_;

@@ -278,7 +278,7 @@ class Cuda {
   [[no_unique_address]] RoundEvents events_;
   double round_ns_ = 0;
   cuda::RefreshKernel refresh_;
-  streams::KnownCosts refresh_costs_;
+  streams::ConfiguredCosts refresh_costs_;
   Program* last_ = nullptr;
   std::uint64_t queue_staging_ = 0;
   streams::StopRequest stop_;

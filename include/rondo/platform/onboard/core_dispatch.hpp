@@ -64,15 +64,15 @@ class CoreDispatch {
     busy_.clear();
     absent_ = cores_.size();
     refused_ = nullptr;
-    since_ns_ = sim::now_ns();
-    for (Core& core : cores_) core.is_here = false;
+    idle_since_ns_ = sim::now_ns();
+    for (Core& core : cores_) core.has_started = false;
   }
 
   /// Requests all cores to leave. Cores that start later find the request then.
   void dismiss() noexcept {
     for (Core& core : cores_) {
       if (core.is_lost) continue;
-      ask(core, mailbox::leave, round_);
+      send_request(core, mailbox::leave, round_);
     }
   }
   /// Ends a round: dismisses the cores, and waits for those that have started. @returns device_failed if one did not
@@ -82,7 +82,7 @@ class CoreDispatch {
     const std::uint64_t begin = sim::now_ns();
     Status status;
     for (Core& core : cores_) {
-      if (!core.is_here || core.is_lost) continue;
+      if (!core.has_started || core.is_lost) continue;
       for (std::uint32_t times = 0; !has_answered(core); sim::TaskStream::back_off(times)) {
         if (limit_ns_ == 0 || sim::now_ns() - begin < limit_ns_ / 8) continue;
         core.is_lost = true;
@@ -99,8 +99,8 @@ class CoreDispatch {
   /// Waits for all cores and exchanges `times` values with them in turn. @returns whether that went well; else `why`
   [[nodiscard]] bool exchange(std::uint32_t times, Error::Text& why) noexcept {
     std::uint32_t waits = 0;
-    while (look_for_arrivals(), absent_ != 0) {
-      if (is_over(since_ns_)) {
+    while (find_started(), absent_ != 0) {
+      if (is_overdue(idle_since_ns_)) {
         why = Error::Text("of ", cores_.size(), " cores, ", absent_, " were not seen to start");
         return false;
       }
@@ -110,11 +110,11 @@ class CoreDispatch {
       Core& core = cores_[i % cores_.size()];
       const std::uint64_t value = (std::uint64_t{i} << 32) + 0x5A5A'5A5AU;
       write_word(core, 0, value);
-      send_words(core, 1);
-      ask(core, mailbox::echo, 0, 1);
+      write_back_args(core, 1);
+      send_request(core, mailbox::echo, 0, 1);
       const std::uint64_t begin = sim::now_ns();
       for (waits = 0; !has_answered(core); sim::TaskStream::back_off(waits)) {
-        if (!is_over(begin)) continue;
+        if (!is_overdue(begin)) continue;
         why = Error::Text(to_string(core.type), " core ", core.index, " gave no answer to value ", i + 1);
         core.is_lost = true;
         return false;
@@ -134,7 +134,7 @@ class CoreDispatch {
     std::uint64_t since_ns = 0;
     CoreType type = CoreType::cube;
     std::uint32_t index = 0;  ///< its index among the cores of its type
-    bool is_here = false;
+    bool has_started = false;
     bool is_lost = false;
   };
   static constexpr std::uint64_t answer_at = offsetof(mailbox::Mailbox, answer);
@@ -145,20 +145,21 @@ class CoreDispatch {
   static constexpr std::uint32_t sweeps_per_look = 64;  ///< sweeps over the busy cores for each look at the clock
 
   [[nodiscard]] static std::uint64_t answer(const Core& core) noexcept { return core.mailbox + answer_at; }
-  [[nodiscard]] bool is_over(std::uint64_t since_ns) const noexcept {
+  [[nodiscard]] bool is_overdue(std::uint64_t since_ns) const noexcept {
     return limit_ns_ != 0 && sim::now_ns() - since_ns >= limit_ns_;
   }
 
   static void write_word(const Core& core, std::uint64_t word, std::uint64_t value) noexcept {
     Memory::store(core.mailbox + args_at + 8 * word, value);
   }
-  /// Writes the arguments back; ask() then orders the request after them.
-  static void send_words(const Core& core, std::uint64_t words) noexcept {
+  /// Writes the arguments back; send_request() then orders the request after them.
+  static void write_back_args(const Core& core, std::uint64_t words) noexcept {
     for (std::uint64_t byte = 0; byte < 8 * words; byte += mailbox::line_bytes) {
       Memory::clean(core.mailbox + args_at + byte);
     }
   }
-  static void ask(Core& core, mailbox::Command command, std::uint64_t kernel = 0, std::uint64_t words = 0) noexcept {
+  static void send_request(Core& core, mailbox::Command command, std::uint64_t kernel = 0,
+                           std::uint64_t words = 0) noexcept {
     Memory::store(core.mailbox + offsetof(mailbox::Request, command), command);
     Memory::store(core.mailbox + offsetof(mailbox::Request, kernel), kernel);
     Memory::store(core.mailbox + offsetof(mailbox::Request, words), words);
@@ -177,9 +178,9 @@ class CoreDispatch {
   bool start(sim::TaskSlot& task, std::uint32_t block) noexcept {
     auto& free = free_[static_cast<std::size_t>(task.core)];
     if (free.empty()) {
-      if (absent_ != 0) look_for_arrivals();
+      if (absent_ != 0) find_started();
       if (free.empty()) {
-        if (refused_ == nullptr && busy_.empty()) since_ns_ = sim::now_ns();
+        if (refused_ == nullptr && busy_.empty()) idle_since_ns_ = sim::now_ns();
         refused_ = &task;
         return false;
       }
@@ -189,10 +190,10 @@ class CoreDispatch {
     free.pop_back();
     const ArgWord* const words = task.args + std::size_t{block} * task.words;
     for (std::uint32_t w = 0; w < task.words; ++w) write_word(core, w, static_cast<std::uint64_t>(words[w]));
-    send_words(core, task.words);
+    write_back_args(core, task.words);
     core.task = &task;
     core.since_ns = sim::now_ns();
-    ask(core, mailbox::run, mailbox::kernel_id(task.name, task.name_size), task.words);
+    send_request(core, mailbox::run, mailbox::kernel_id(task.name, task.name_size), task.words);
     busy_.push_back(&core);
     return true;
   }
@@ -206,21 +207,21 @@ class CoreDispatch {
       free_[static_cast<std::size_t>(core.type)].push_back(&core);
       return retire(b);
     }
-    return ++sweeps_ % sweeps_per_look == 0 ? look_at_the_clock() : nullptr;
+    return ++sweeps_ % sweeps_per_look == 0 ? take_overdue() : nullptr;
   }
-  /// Gives up a core that has not answered in time. Returns its task, as one that has ended.
-  [[gnu::noinline]] sim::TaskSlot* look_at_the_clock() noexcept {
-    if (absent_ != 0) look_for_arrivals();
+  /// Gives up a core that has not answered in time. Returns its task, as one that has ended; null if there is none.
+  [[gnu::noinline]] sim::TaskSlot* take_overdue() noexcept {
+    if (absent_ != 0) find_started();
     for (std::size_t b = 0; b < busy_.size(); ++b) {
       Core& core = *busy_[b];
-      if (!is_over(core.since_ns)) continue;
+      if (!is_overdue(core.since_ns)) continue;
       core.is_lost = true;
       Error::Text why(to_string(core.type), " core ", core.index, " gave no answer for ", limit_ns_ / 1'000'000, " ms");
       if (busy_.size() > 1) why.append("; other blocks that were running: "), why.append(busy_.size() - 1);
       stream_.fail_task(*core.task, Errc::timed_out, why);
       return retire(b);
     }
-    if (refused_ != nullptr && busy_.empty() && is_over(since_ns_) && !stream_.failed()) {
+    if (refused_ != nullptr && busy_.empty() && is_overdue(idle_since_ns_) && !stream_.failed()) {
       stream_.fail_task(*refused_, Errc::timed_out,
                         Error::Text("no ", to_string(refused_->core), " core started within ", limit_ns_ / 1'000'000,
                                     " ms; other programs may hold them, or the device has fewer"));
@@ -231,13 +232,14 @@ class CoreDispatch {
     sim::TaskSlot* const task = busy_[b]->task;
     busy_[b] = busy_.back();
     busy_.pop_back();
-    if (busy_.empty()) since_ns_ = sim::now_ns();
+    if (busy_.empty()) idle_since_ns_ = sim::now_ns();
     return task;
   }
   [[gnu::cold]] void report(const Core& core, std::uint64_t code) noexcept {
     if (code == mailbox::unknown_kernel) {
       stream_.fail_task(*core.task, Errc::kernel_failed,
-                        Error::Text("the cores' binary has no such kernel for ", to_string(core.type), " cores"));
+                        Error::Text("the cores' binary has no such kernel for ", to_string(core.type),
+                                    " cores; add it to the Tasks of rondo_dispatch"));
     } else {
       stream_.fail_task(*core.task, Errc::kernel_failed,
                         Error::Text("the kernel returned ", code, " on ", to_string(core.type), " core ", core.index));
@@ -245,12 +247,12 @@ class CoreDispatch {
   }
 
   /// Finds cores that have started: their answer says so, with the number of this round's launch.
-  void look_for_arrivals() noexcept {
+  void find_started() noexcept {
     for (Core& core : cores_) {
-      if (core.is_here || core.is_lost || !has_answered(core)) continue;
+      if (core.has_started || core.is_lost || !has_answered(core)) continue;
       if (Memory::load(answer(core) + state_at) != mailbox::here) continue;
       if (Memory::load(answer(core) + code_at) != round_) continue;
-      core.is_here = true;
+      core.has_started = true;
       --absent_;
       free_[static_cast<std::size_t>(core.type)].push_back(&core);
     }
@@ -264,7 +266,7 @@ class CoreDispatch {
   std::vector<Core*> busy_;
   std::size_t absent_ = 0;
   const sim::TaskSlot* refused_ = nullptr;  ///< a task for which no core was free
-  std::uint64_t since_ns_ = 0;              ///< the time since which no core is busy, and none is free for `refused_`
+  std::uint64_t idle_since_ns_ = 0;         ///< when a core was busy last, or the round began
   std::uint32_t sweeps_ = 0;
 };
 

@@ -114,7 +114,7 @@ class CoreKernel {
   }
 
   /// Ends the kernel as depart() does, and waits until it has ended, so that it cannot run into another round.
-  [[gnu::cold]] void call_back() noexcept {
+  [[gnu::cold]] void depart_and_wait() noexcept {
     depart();
     (void)device_.synchronize(stream_);
     let_depart(0);  // the next launch is for the same round

@@ -21,7 +21,7 @@ class LaneScript {
     Kind kind = Kind::launch;
     std::uint32_t lane = 0;
     /// The number of a launch, counted in the order of the lanes without tasks that are in no lane; else of an event.
-    std::uint32_t what = 0;
+    std::uint32_t number = 0;
   };
 
   /// The most queues of the device that one graph may take, and the entries that each has for the graph's tasks.
@@ -107,9 +107,9 @@ template <class Launch>
     for (const LaneScript::Step& step : script.steps()) {
       Stream const stream = streams[step.lane];
       switch (step.kind) {
-        case LaneScript::Step::Kind::launch: code = launch(step.what, stream); break;
-        case LaneScript::Step::Kind::record: code = calls.record_event(events[step.what], stream); break;
-        case LaneScript::Step::Kind::wait: code = calls.wait_event(stream, events[step.what]); break;
+        case LaneScript::Step::Kind::launch: code = launch(step.number, stream); break;
+        case LaneScript::Step::Kind::record: code = calls.record_event(events[step.number], stream); break;
+        case LaneScript::Step::Kind::wait: code = calls.wait_event(stream, events[step.number]); break;
       }
       if (code != code_ok) break;
     }

@@ -105,13 +105,13 @@ class Launches {
     }
     *end = {launch_schedule_mode, {schedule_all_at_once}};
     const LaunchConfig config{attrs, static_cast<std::size_t>(end - attrs) + (l.is_cooperative ? 1 : 0)};
-    const LaunchConfig* const how = config.count == 0 ? nullptr : &config;
+    const LaunchConfig* const attributes = config.count == 0 ? nullptr : &config;
     if (calls().launch_device_args != nullptr) {
       call = "aclrtLaunchKernelV2";
-      return calls().launch_device_args(l.function, l.blocks, l.device_args, l.bytes, how, stream);
+      return calls().launch_device_args(l.function, l.blocks, l.device_args, l.bytes, attributes, stream);
     }
     call = "aclrtLaunchKernelWithHostArgs";
-    return calls().launch_host_args(l.function, l.blocks, stream, how, l.host_args, l.bytes, nullptr, 0);
+    return calls().launch_host_args(l.function, l.blocks, stream, attributes, l.host_args, l.bytes, nullptr, 0);
   }
 
   /// The position of the task that failed: the one whose args the device reported; else the only one that runs the

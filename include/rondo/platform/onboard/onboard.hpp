@@ -381,7 +381,7 @@ class Onboard {
   [[no_unique_address]] RoundEvents events_;
   double round_ns_ = 0;
   onboard::RefreshKernel refresh_;
-  streams::KnownCosts refresh_costs_;
+  streams::ConfiguredCosts refresh_costs_;
   Program* last_ = nullptr;
   std::vector<Program*> loaded_;
   streams::TaskSteps* steps_ = nullptr;

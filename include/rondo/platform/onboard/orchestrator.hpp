@@ -46,7 +46,7 @@ class Orchestrator {
     const AclError code = launch(at, host_args, size.value, call);
     if (code == code_ok) [[likely]]
       return {};
-    if (cores != nullptr) cores->call_back();
+    if (cores != nullptr) cores->depart_and_wait();
     return transfers.refused(code, call);
   }
 

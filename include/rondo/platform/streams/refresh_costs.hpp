@@ -130,11 +130,11 @@ class RefreshMeasurement {
 };
 
 /// The costs of refreshing that the options give, name or ask to measure, and why a cost file is not used.
-class KnownCosts {
+class ConfiguredCosts {
  public:
   /// @throws Error as load_costs() and RefreshMeasurement do, after releasing the kernel
   template <class Options, class Device, class RefreshKernel>
-  KnownCosts(const Options& options, const char* platform, Device& device, RefreshKernel& kernel)
+  ConfiguredCosts(const Options& options, const char* platform, Device& device, RefreshKernel& kernel)
       : costs_{options.refresh_costs} {
     if (costs_) return;
     try {

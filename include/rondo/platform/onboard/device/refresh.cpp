@@ -57,7 +57,7 @@ class Refresh {
   }
 
   /// Copies host inputs, which travel with the launch, to their destination; one block does this.
-  __aicore__ inline void Bring(GM_ADDR to, GM_ADDR from, uint64_t bytes) {
+  __aicore__ inline void CopyHostInputs(GM_ADDR to, GM_ADDR from, uint64_t bytes) {
     if (GetBlockIdx() != 0) return;
     GlobalTensor<uint32_t> source, target;
     source.SetGlobalBuffer(reinterpret_cast<__gm__ uint32_t*>(from));
@@ -180,5 +180,5 @@ extern "C" __global__ __aicore__ void rondo_refresh(GM_ADDR table, GM_ADDR reloc
                                                     GM_ADDR host_inputs_to) {
   rondo_refresh_detail::Refresh refresh(table, relocations, count, bases, base_count);
   refresh.Run();
-  refresh.Bring(host_inputs_to, host_inputs, host_input_bytes);
+  refresh.CopyHostInputs(host_inputs_to, host_inputs, host_input_bytes);
 }

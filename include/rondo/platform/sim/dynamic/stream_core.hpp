@@ -314,13 +314,13 @@ class StreamCore {
   void close_tensors() noexcept;
   void take_words(TaskSlot& slot, std::uint64_t words);
 
-  /// Waits until `there_is()`, and runs tasks meanwhile. If nothing can free room, fails the round and throws Stopped.
-  template <class Room, class Describe>
-  [[gnu::noinline, gnu::cold]] void make_room(Room there_is, Describe describe) {
+  /// Waits until `has_room()`, and runs tasks meanwhile. If nothing can free room, fails the round and throws Stopped.
+  template <class HasRoom, class Describe>
+  [[gnu::noinline, gnu::cold]] void make_room(HasRoom has_room, Describe describe) {
     (void)reclaim();
     bool counting = false;
     std::uint64_t since = 0;
-    for (std::uint32_t times = 0; !there_is();) {
+    for (std::uint32_t times = 0; !has_room();) {
       if (stream_.failed()) throw Stopped{};
       if (stream_.help()) {
         times = 0;
@@ -332,7 +332,7 @@ class StreamCore {
         counting = true;
         since = now_ns();
       } else if (!stream_.threaded() || now_ns() - since >= std::uint64_t{deadlock_after_ms_} * 1'000'000) {
-        if (!reclaim() || !there_is()) fail_stuck(describe());
+        if (!reclaim() || !has_room()) fail_stuck(describe());
         return;
       } else {
         TaskStream::back_off(times);

@@ -21,13 +21,14 @@ namespace rondo {
 struct CudaModule {
   /// The file that is read when a session opens; the path is not copied. Null: `data` holds the module.
   const char* file = nullptr;
+  /// The module, if it is in memory.
   std::span<const std::byte> data{};
 
-  /// A file; the path outlives the session's opening.
+  /// A file, which is read when a session opens. The path is not copied.
   [[nodiscard]] static CudaModule from_file(const char* path) noexcept { return {path, {}}; }
-  /// Bytes that outlive the session's opening.
+  /// A module in memory. The bytes must stay until the session is open.
   [[nodiscard]] static CudaModule from_memory(std::span<const std::byte> bytes) noexcept { return {nullptr, bytes}; }
-  /// PTX, which outlives the session's opening.
+  /// PTX in memory. The text must stay until the session is open.
   [[nodiscard]] static CudaModule from_text(std::string_view ptx) noexcept {
     return {nullptr, std::as_bytes(std::span<const char>(ptx.data(), ptx.size()))};
   }
@@ -82,6 +83,7 @@ struct Options {
   /// given, those of `cost_file` are used; if there is no such file, `measure_refresh_costs` has them measured when the
   /// session opens, which takes some milliseconds; otherwise the constants of RefreshCosts are used.
   std::optional<args::RefreshCosts> refresh_costs{};
+  /// Whether to measure these costs if they are neither given nor in a file.
   bool measure_refresh_costs = false;
   /// A file of tools/calibrate. One of another machine is refused, or ignored and mentioned in the log.
   CostFile cost_file{};

@@ -51,6 +51,7 @@ class Host : public sim::Hosted<Host<E>, arch::Host, E, sim::NoTraffic> {
   struct Options {
     /// The most memory that can be allocated; a small limit makes out-of-memory errors testable.
     Bytes device_memory{std::uint64_t{1} << 62};
+    /// The options of the engine, except those of its team, which follow from `cores` and `spin_us`.
     typename E::Options engine{};
     /// The cores of all threads of the session. Thread i of the engine runs on cores[i] only; the calling thread is its
     /// thread 0, unless rounds are in flight. By default, a Pool uses as many threads as there are cores.
@@ -125,7 +126,7 @@ class Host : public sim::Hosted<Host<E>, arch::Host, E, sim::NoTraffic> {
   /// The engine's options, with the options of the platform that apply to the engine's threads.
   [[nodiscard]] static typename E::Options engine_options(const Options& options, sim::SpinLimits spins) {
     typename E::Options result = options.engine;
-    const auto tell = [&](auto& engine, const auto& again) {
+    const auto set_team = [&](auto& engine, const auto& set_inner) {
       if constexpr (requires { engine.team; }) {
         const std::size_t cores = options.cores.size();
         if (cores != 0 && engine.threads == 0) engine.threads = static_cast<std::uint32_t>(cores);
@@ -136,10 +137,10 @@ class Host : public sim::Hosted<Host<E>, arch::Host, E, sim::NoTraffic> {
         }
         engine.team = {options.cores, spins};
       } else if constexpr (requires { engine.inner; }) {
-        again(engine.inner, again);
+        set_inner(engine.inner, set_inner);
       }
     };
-    tell(result, tell);
+    set_team(result, set_team);
     return result;
   }
   [[nodiscard]] static std::byte* pointer(DevicePtr<std::byte> p) noexcept {

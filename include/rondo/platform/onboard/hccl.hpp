@@ -175,6 +175,7 @@ class HcclCommunicator {
 
   /// This process's number among the ranks.
   [[nodiscard]] int rank() const noexcept { return rank_; }
+  /// The number of ranks.
   [[nodiscard]] int size() const noexcept { return size_; }
 
   /// For TaskGraph::add_collective(), which checks the task. @throws Error unsupported: HCCL lacks the type or

@@ -134,6 +134,7 @@ struct Options {
   /// given, those of `cost_file` are used; if there is no such file, `measure_refresh_costs` has them measured when the
   /// session opens, which takes some milliseconds; otherwise the constants of RefreshCosts are used.
   std::optional<args::RefreshCosts> refresh_costs{};
+  /// Whether to measure these costs if they are neither given nor in a file.
   bool measure_refresh_costs = false;
   /// A file of tools/calibrate. One of another machine is refused, or ignored and mentioned in the log.
   CostFile cost_file{};
@@ -141,6 +142,7 @@ struct Options {
   SavedFile saved{};
   /// Whether to mark rounds as ranges for the vendor's profiler, if it is installed.
   bool profiler_ranges = false;
+  /// How the host waits for the end of a round.
   Completion completion = Completion::stream;
 };
 

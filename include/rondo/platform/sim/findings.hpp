@@ -22,12 +22,12 @@ struct Finding {
   };
   static constexpr std::uint32_t none = 0xFFFF'FFFF;
 
-  Kind kind = Kind::wrote_input;
-  std::uint32_t task = none;    ///< TaskId of the task that caused it, if known
-  std::uint32_t tensor = none;  ///< TensorId of the affected tensor; none: bytes of no tensor
-  std::uint64_t offset = 0;     ///< of the first byte, from the start of the tensor, or else of the lowest tensor
-  std::uint64_t bytes = 0;      ///< the number of different bytes
-  Error::Text text;             ///< the finding as a sentence, with names
+  Kind kind = Kind::wrote_input;  ///< the kind of mistake
+  std::uint32_t task = none;      ///< TaskId of the task that caused it, if known
+  std::uint32_t tensor = none;    ///< TensorId of the affected tensor; none: bytes of no tensor
+  std::uint64_t offset = 0;       ///< of the first byte, from the start of the tensor, or else of the lowest tensor
+  std::uint64_t bytes = 0;        ///< the number of different bytes
+  Error::Text text;               ///< the finding as a sentence, with names
 };
 
 /// The first findings of a round, in a fixed-size list.

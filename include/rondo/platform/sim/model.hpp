@@ -57,12 +57,12 @@ class Model {
 
   /// The modelled chip, where it differs from the platform's, and whether to time kernels without a stated cost.
   struct Options {
-    arch::Costs costs = {};          ///< those that are given replace the chip's
-    std::uint32_t cube_cores = 0;    ///< not more than the chip has; 0: all
-    std::uint32_t vector_cores = 0;  ///< not more than the chip has; 0: all
-    std::uint32_t schedulers = 0;    ///< not more than the chip has; 0: all
-    Control control = Control::schedulers;
-    std::uint32_t streams = 0;           ///< as the onboard platforms' option of this name; 0: by their costs
+    arch::Costs costs = {};                 ///< costs that are given replace the chip's
+    std::uint32_t cube_cores = 0;           ///< their number, not more than the chip has; 0: all
+    std::uint32_t vector_cores = 0;         ///< their number, not more than the chip has; 0: all
+    std::uint32_t schedulers = 0;           ///< their number, not more than the chip has; 0: all
+    Control control = Control::schedulers;  ///< the mechanism that starts the tasks
+    std::uint32_t streams = 0;  ///< their number, as in the options of onboard platforms; 0: by the costs of tasks
     std::uint32_t measuring_rounds = 0;  ///< the number of first rounds that time such kernels; the minimum counts
   };
 

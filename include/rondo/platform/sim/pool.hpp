@@ -124,7 +124,7 @@ class Pool {
     return running_ == nullptr ? 0 : running_->learning_rounds();
   }
   [[nodiscard]] std::uint32_t searches() const noexcept { return running_ == nullptr ? 0 : running_->searches(); }
-  /// The number of times that a thread went to sleep for lack of a round. From any thread.
+  /// The number of times that a thread went to sleep for lack of a round. Thread safety: any thread.
   [[nodiscard]] std::uint64_t parks() const noexcept { return parks_.load(std::memory_order_relaxed); }
 
  private:

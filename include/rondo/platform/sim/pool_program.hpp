@@ -35,16 +35,16 @@ enum class Scheduling : std::uint8_t {
 
 /// The number of threads and how they are scheduled.
 struct PoolOptions {
-  std::uint32_t threads = 0;  ///< including the calling thread; 0: one per core of the host
-  Scheduling scheduling = Scheduling::learned;
-  std::uint32_t learning_rounds = 6;  ///< the first is discarded, since its caches are cold
+  std::uint32_t threads = 0;  ///< their number, including the calling thread; 0: one per core of the host
+  Scheduling scheduling = Scheduling::learned;  ///< how the costs of tasks are determined
+  std::uint32_t learning_rounds = 6;  ///< rounds timed to learn; the first is discarded, since its caches are cold
   std::uint32_t trial_rounds = 32;    ///< rounds on several threads, before these are kept
   std::uint32_t look_rounds = 16;     ///< at most one round in this many is timed; 0: none after learning
   /// Whether tasks of a round in flight may start while earlier rounds still run. Each slot of a PipelinedSession
   /// then has a workspace of its own.
   bool overlap_rounds = true;
-  ReplayCosts costs = {};
-  TeamOptions team = {};  ///< where the other threads run, and how they wait
+  ReplayCosts costs = {};  ///< the overhead of rounds on several threads, by which schedules are chosen
+  TeamOptions team = {};   ///< where the other threads run, and how they wait
 };
 
 /// A graph with its threads and the costs learned so far.

@@ -17,14 +17,14 @@ namespace rondo::platform::sim {
 /// The predicted times of a round on the chip, in nanoseconds; those of cores and tasks cover only the phase `run`.
 /// Lifetime: the spans belong to the engine; they change with its next round and are invalid after its session.
 struct Prediction {
-  const char* chip = "";
-  graph::GraphView graph;
+  const char* chip = "";   ///< the name of the chip
+  graph::GraphView graph;  ///< the graph of the round
 
-  double copy_in_ns = 0;
-  double launch_ns = 0;
-  double run_ns = 0;
-  double complete_ns = 0;
-  double copy_out_ns = 0;
+  double copy_in_ns = 0;   ///< all copies to the device
+  double launch_ns = 0;    ///< until the chip has the graph
+  double run_ns = 0;       ///< the tasks
+  double complete_ns = 0;  ///< until the host knows the end of the last task
+  double copy_out_ns = 0;  ///< all copies to the host
 
   std::span<const double> cube_busy_ns;          ///< for each core
   std::span<const double> vector_busy_ns;        ///< for each core

@@ -52,7 +52,7 @@ int compare(const std::string& file, std::uint32_t passes) {
                                              : s.facts.base_bytes;
     const auto predicted = static_cast<double>(update::cost_of(s.mechanism, costs, s.facts));
     std::printf("%-14s %8llu %10llu %11.2f us %10.2f us %+6.1f%%\n", to_string(s.mechanism),
-                static_cast<unsigned long long>(is_copy ? s.facts.slots : s.facts.lanes),
+                static_cast<unsigned long long>(is_copy ? s.facts.slots : s.facts.relocations),
                 static_cast<unsigned long long>(bytes), predicted / 1e6, s.ps / 1e6, 100 * (predicted / s.ps - 1));
   }
   std::printf("\nmedian error: %.1f %%\n", 100 * measure::median_error(samples, costs));

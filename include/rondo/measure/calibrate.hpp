@@ -235,7 +235,7 @@ namespace detail {
   for (const RefreshSample& s : samples) {
     if (s.mechanism == Mechanism::segment_copy) continue;
     const bool is_carried = s.mechanism == Mechanism::in_launch;
-    rows.push_back({1, number(s.facts.lanes), is_carried ? number(s.facts.launch_bytes) : 0});
+    rows.push_back({1, number(s.facts.relocations), is_carried ? number(s.facts.launch_bytes) : 0});
     const double moved = is_carried ? 0 : number(costs.copy + costs.copied_byte * s.facts.base_bytes);
     values.push_back(std::max(s.ps - moved, s.ps / 100));
   }

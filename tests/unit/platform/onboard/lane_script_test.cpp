@@ -33,12 +33,12 @@ std::vector<std::set<std::uint32_t>> play(const LaneScript& script) {
   std::vector<std::set<std::uint32_t>> done(script.lanes()), told(script.events()), before;
   for (const LaneScript::Step& step : script.steps()) {
     std::set<std::uint32_t>& lane = done[step.lane];
-    if (step.kind == Kind::record) told[step.what] = lane;
-    if (step.kind == Kind::wait) lane.insert(told[step.what].begin(), told[step.what].end());
+    if (step.kind == Kind::record) told[step.number] = lane;
+    if (step.kind == Kind::wait) lane.insert(told[step.number].begin(), told[step.number].end());
     if (step.kind != Kind::launch) continue;
-    REQUIRE(step.what == before.size());
+    REQUIRE(step.number == before.size());
     before.push_back(lane);
-    lane.insert(step.what);
+    lane.insert(step.number);
   }
   before.push_back(done[0]);
   return before;

@@ -364,8 +364,8 @@ void run_taskflow(benchmark::State& state, const Shape& shape, int work, int thr
 void add(const Shape& shape, int work, int threads) {
   const std::string name = std::string("replay/") + shape.name + "/work:" + std::to_string(work) +
                            "/threads:" + std::to_string(threads) + "/";
-  const auto add_one = [&](const char* who, auto run) {
-    benchmark::RegisterBenchmark((name + who).c_str(), run)->UseRealTime()->Unit(benchmark::kNanosecond);
+  const auto add_one = [&](const char* contender, auto run) {
+    benchmark::RegisterBenchmark((name + contender).c_str(), run)->UseRealTime()->Unit(benchmark::kNanosecond);
   };
   if (threads == 1) add_one("raw", [=](benchmark::State& state) { run_raw(state, shape, work); });
   add_one("rondo", [=](benchmark::State& state) { run_rondo(state, shape, work, threads); });
@@ -379,8 +379,8 @@ void add(const Shape& shape, int work, int threads) {
 
 void add_beside_raw(const Shape& shape, int threads) {
   const std::string name = std::string("replay_beside_raw/") + shape.name + "/threads:" + std::to_string(threads) + "/";
-  const auto add_one = [&](const char* who, auto run) {
-    benchmark::RegisterBenchmark((name + who).c_str(), run)->UseRealTime()->Unit(benchmark::kNanosecond);
+  const auto add_one = [&](const char* contender, auto run) {
+    benchmark::RegisterBenchmark((name + contender).c_str(), run)->UseRealTime()->Unit(benchmark::kNanosecond);
   };
   add_one("rondo", [=](benchmark::State& state) { run_rondo_beside_raw(state, shape, threads); });
 #ifdef RONDO_HAVE_TBB

@@ -132,8 +132,8 @@ void run_sleeping(benchmark::State& state, const std::vector<Load>& loads, Work&
 
 void register_sleeping(const std::string& load, double build, double run) {
   const auto loads = make_loads(build, run);
-  const auto add = [&](const std::string& who, auto work) {
-    benchmark::RegisterBenchmark(("measure/" + load + "/" + who).c_str(),
+  const auto add = [&](const std::string& method, auto work) {
+    benchmark::RegisterBenchmark(("measure/" + load + "/" + method).c_str(),
                                  [loads, work](benchmark::State& state) { run_sleeping(state, loads, work); })
         ->UseRealTime()
         ->Unit(benchmark::kMillisecond)

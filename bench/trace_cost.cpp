@@ -59,13 +59,13 @@ class Chain {
 /// The time of a round in nanoseconds: the least of twenty measurements, since disturbances come from other programs.
 template <class Rounds>
 double least_ns(Rounds& rounds) {
-  constexpr int stretch = 2000;
+  constexpr int rounds_of_a_measurement = 2000;
   double least = 1e18;
   for (int s = 0; s < 20; ++s) {
     const auto start = std::chrono::steady_clock::now();
-    for (int i = 0; i < stretch; ++i) benchmark::DoNotOptimize(rounds.round());
+    for (int i = 0; i < rounds_of_a_measurement; ++i) benchmark::DoNotOptimize(rounds.round());
     const std::chrono::duration<double, std::nano> took = std::chrono::steady_clock::now() - start;
-    least = std::min(least, took.count() / stretch);
+    least = std::min(least, took.count() / rounds_of_a_measurement);
   }
   return least;
 }

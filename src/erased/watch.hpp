@@ -18,7 +18,7 @@
 
 namespace rondo::erased {
 
-/// Counts the rounds of a session, and keeps the last spans of their phases if it is told to.
+/// Counts the rounds of a session, and keeps the last spans of their phases if Options::trace is set.
 class Watch : public observe::TraceWith<16384, observe::TickClock> {
   using Trace = observe::TraceWith<16384, observe::TickClock>;
 

@@ -1017,13 +1017,13 @@ int aclrtBinaryGetFunctionByEntry(void* handle, std::uint64_t number, void** fun
   }
   return refuse(bad_parameter, "the binary has no kernel of this number");
 }
-int aclrtBinarySetExceptionCallback(void* handle, void (*told)(void*, void*), void* user) {
+int aclrtBinarySetExceptionCallback(void* handle, void (*callback)(void*, void*), void* user) {
   const Entry entry("aclrtBinarySetExceptionCallback", Needs::context);
   if (entry.injected != ok) return entry.injected;
   auto* const binary = static_cast<BinaryFile*>(handle);
   if (!machine().binaries.contains(binary)) return misuse("aclrtBinarySetExceptionCallback", "no such binary");
   if (machine().limit("exception_callback") == 0) return refuse(not_supported, "there is no callback for exceptions");
-  binary->on_exception = told;
+  binary->on_exception = callback;
   binary->user = user;
   for (Function& f : binary->functions) f.binary = binary;
   return ok;

@@ -318,7 +318,7 @@ void Machine::work(StreamState& stream) {
       for (auto fault = faults.begin(); fault != faults.end(); ++fault) {
         if (fault->call != "device" || (!fault->is_each && --fault->uses_left != 0)) continue;
         code = fault->code;
-        text = "the device failed as it was told to";
+        text = "the device failed because of an injected fault";
         if (!fault->is_each) faults.erase(fault);
         break;
       }
@@ -416,10 +416,10 @@ int Machine::run(Op& op, std::string& text, std::string& kernel) {
       const int code = run_kernel(op, text);
       if (code == ok) return ok;
       kernel = op.function->name;
-      Exception told{const_cast<std::byte*>(op.bytes.empty() ? op.from : op.bytes.data()),
-                     static_cast<std::uint32_t>(op.size)};
+      Exception report{const_cast<std::byte*>(op.bytes.empty() ? op.from : op.bytes.data()),
+                       static_cast<std::uint32_t>(op.size)};
       if (const BinaryFile* const from = op.function->binary; from != nullptr && from->on_exception != nullptr) {
-        from->on_exception(&told, from->user);
+        from->on_exception(&report, from->user);
       }
       return code;
     }

@@ -18,7 +18,7 @@
 /// how chains are cut, and the distribution over threads.
 namespace rondo::platform::sim {
 
-/// What is known about a schedule for rounds that overlap.
+/// Whether there is a schedule for rounds that overlap: not searched for yet, found, or not worthwhile.
 enum class OverlapPlan : std::uint8_t { unknown, planned, declined };
 
 /// The state of a PoolProgram, as bytes; the first three are 0 or 1.

@@ -109,7 +109,7 @@ class PoolProgram {
     return replay_ != nullptr ? replay_->threads() : shared_ != nullptr ? shared_->threads() : 1;
   }
 
-  // What was learned, as bytes for a program of the same graph. No round is under way.
+  // The learned costs and schedule, as bytes for a program of the same graph. Precondition: no round is under way.
   /// Returns the costs of the tasks and the schedule; nothing if the costs are not known yet or not learned at all.
   [[nodiscard]] std::vector<std::byte> learned() const {
     rondo::detail::ByteWriter to;

@@ -191,7 +191,7 @@ void run_four_in_flight(benchmark::State& state, const Shape& shape, int threads
 class Changing {
  public:
   static constexpr std::size_t chains = 12, length = 8, tasks = chains * length;
-  /// In multiplications; some 1,200 take 1 µs.
+  /// The cost of each task in multiplications; some 1,200 take 1 µs.
   static inline std::array<int, tasks> costs{};
 
   explicit Changing(int threads) : session_{rondo::open<RondoGraph::Platform>(graph(), RondoGraph::on(threads))} {}

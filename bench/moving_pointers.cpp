@@ -116,8 +116,8 @@ void with_rondo(benchmark::State& state, std::size_t tasks, std::size_t moved) {
   (void)session.platform().release(block);
 }
 
-/// The same by calls of the driver alone: the graph of the tasks, with one table of arguments for each of the two
-/// places of the buffers.
+/// The same rounds by calls of the driver alone: the graph of the tasks, with one table of arguments for each of the
+/// two places of the buffers.
 class Raw {
  public:
   Raw(std::size_t tasks, std::size_t buffer_bytes)

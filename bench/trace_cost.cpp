@@ -99,7 +99,7 @@ void counters_with_clock(benchmark::State& s) { measure<A2A3Sim, With<observe::T
 void trace_of_rounds(benchmark::State& s) { measure<A2A3Sim, With<observe::Trace>>(s, 1, 6); }
 void trace_of_rounds_off(benchmark::State& s) { measure<A2A3Sim, With<observe::Trace>>(s, 1, 6, false); }
 void trace_of_rounds_by_steady_clock(benchmark::State& s) { measure<A2A3Sim, With<SteadyTrace>>(s, 1, 6); }
-// In addition to one span for each task and one for the launch.
+// A trace of tasks has one span for each task and one for the launch.
 void trace_of_1000_tasks(benchmark::State& s) { measure<TracedSim, DefaultPolicies>(s, 1000, 1001); }
 void trace_of_1000_tasks_off(benchmark::State& s) { measure<TracedSim, DefaultPolicies>(s, 1000, 1001, false); }
 void trace_of_1000_tasks_by_steady_clock(benchmark::State& s) { measure<SteadyTraced, DefaultPolicies>(s, 1000, 1001); }

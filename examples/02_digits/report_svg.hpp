@@ -51,7 +51,7 @@ class Verdicts {
   [[nodiscard]] double confidence(std::size_t i) const {
     return static_cast<double>(probabilities_[i * classes + guesses_[i]]);
   }
-  /// For digits of class `truth`, the number of answers by class.
+  /// The number of answers by class, for digits of class `truth`.
   [[nodiscard]] const std::array<std::size_t, classes>& counts(std::size_t truth) const { return counts_[truth]; }
   [[nodiscard]] std::size_t right() const noexcept { return right_; }
   [[nodiscard]] double accuracy() const { return static_cast<double>(right_) / static_cast<double>(size()); }

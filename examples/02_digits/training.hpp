@@ -69,7 +69,7 @@ class Trainer {
   rondo::RoundSession<P> session_;
 };
 
-/// For each digit the probability of each class, by a forward graph on the device: digits.size() × 10.
+/// Returns the probability of each class for each digit, digits.size() × 10, by a forward graph on the device.
 template <rondo::Platform P>
 [[nodiscard]] std::vector<float> classify(const Weights& weights, const Digits& digits) {
   const Inference inference{digits.size()};

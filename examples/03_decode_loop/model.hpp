@@ -68,7 +68,7 @@ struct Store {
   }
 };
 
-/// For each head: the values of all positions so far, weighted by how well their keys answer the query.
+/// The sum, for each head, of the values of all positions so far, weighted by how well their keys match the query.
 struct Attend {
   static constexpr std::string_view name = "attend";
   static constexpr auto core = CoreType::vector;

@@ -74,7 +74,7 @@ std::vector<TensorKey> add_tensors(Graph& graph, std::string_view declarations, 
 }
 
 Extent parse_extent(Graph& graph, std::string_view text) {
-  // As the extent of a tensor, so that there is one grammar.
+  // The text is parsed as the extent of a tensor, so that there is one grammar.
   const std::string declaration = "x: in u8[" + std::string(text) + "]";
   Declarations parsed = parse_declarations(declaration, "the extent", symbols_of(graph.tasks));
   if (parsed.list.size() != 1 || parsed.list[0].extents.size() != 1) {

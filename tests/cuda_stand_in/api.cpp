@@ -133,7 +133,7 @@ EventState* event_of(const char* call, void* handle) {
   machine().misuse(std::string(call) + ": no such event");
   return nullptr;
 }
-/// For a call that a stream in capture mode does not allow: the capture is lost.
+/// Refuses a call that a stream in capture mode does not allow; the capture is lost.
 int refuse_in_capture(StreamState& stream) {
   stream.capture->is_lost = true;
   return capture_unsupported;

@@ -101,7 +101,7 @@ void rondo_stand_in_core_barrier();
 /// Copies by DMA, which arrive when the core waits for them.
 void rondo_stand_in_core_copy(void* to, const void* from, std::size_t size);
 void rondo_stand_in_core_wait_for_copies();
-/// For a task that does not end: does nothing for a while, and throws when its kernel is ended.
+/// Does nothing for a while, and throws when the kernel is ended; for tasks that do not end.
 void rondo_stand_in_core_idle();
 int rondo_stand_in_core_type();
 /// Accesses of the program on the AICPU, whose loads may be made as early as its last load barrier.

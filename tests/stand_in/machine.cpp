@@ -293,7 +293,7 @@ void Machine::stop(std::unique_lock<std::mutex>& lock, StreamState& stream) {
 
 void Machine::work(StreamState& stream) {
   std::unique_lock lock{mutex};
-  // In a run of another seed than 0, operations begin later than they could, each stream's in its own way.
+  // With a seed other than 0, operations begin later than they could, each stream's in its own way.
   auto delays = rondo::test::make_random(stream.number);
   bool holds_memory = false;
   for (;;) {
@@ -344,7 +344,7 @@ void Machine::work(StreamState& stream) {
       op.event->complete = std::max(op.event->complete, op.ticket);
       op.event->time = std::chrono::steady_clock::now();
     }
-    // Only after the device's memory is closed, so that a caller that has waited for the device finds it closed.
+    // This comes after closing the device's memory, so that a caller that has waited for the device finds it closed.
     if (stream.queue.empty() && holds_memory) {
       close_memory();
       holds_memory = false;

@@ -46,7 +46,7 @@ class CoreDispatch {
   CoreDispatch(const CoreDispatch&) = delete;
   CoreDispatch& operator=(const CoreDispatch&) = delete;
 
-  /// For TaskStream::use_cores.
+  /// Returns this object in the form that TaskStream::use_cores takes.
   [[nodiscard]] sim::TaskCores cores() noexcept {
     return {this,
             [](void* self, sim::TaskSlot& task, std::uint32_t block) noexcept {

@@ -178,7 +178,7 @@ class HcclCommunicator {
   /// The number of ranks.
   [[nodiscard]] int size() const noexcept { return size_; }
 
-  /// For TaskGraph::add_collective(), which checks the task. @throws Error unsupported: HCCL lacks the type or
+  /// Called by TaskGraph::add_collective(), which checks the task. @throws Error unsupported: HCCL lacks the type or
   /// reduction
   TaskId add_to(TaskGraph& graph, std::string_view name, const CollectiveTask& task) {
     if (platform::onboard::hccl_type(task.type) < 0) {

@@ -64,7 +64,7 @@ struct OrchestratorBinary {
   std::uint32_t blocks = 0;
 };
 
-/// Where the tasks of graphs that the device builds run.
+/// The place where tasks of graphs that the device builds run.
 struct Dispatch {
   bool is_asked_for = false;       ///< whether Options::orchestrator names a kernel for the cores
   bool is_on_cores = false;        ///< on cube and vector cores; otherwise on the AICPU

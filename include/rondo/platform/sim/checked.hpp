@@ -217,7 +217,7 @@ struct CheckRounds {
   /// The platform that replaces P.
   template <class P>
   using Platform = typename detail::CheckedOn<P>::type;
-  /// As in CheckMemory.
+  /// Whether a session checks memory as with CheckMemory.
   static constexpr bool checks_memory = true;
 };
 }  // namespace rondo

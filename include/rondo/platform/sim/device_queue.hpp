@@ -75,7 +75,7 @@ class DeviceQueue {
     std::memcpy(reinterpret_cast<void*>(to.address()), from, size.value);  // NOLINT: simulated device memory
     return {};
   }
-  /// No round uses the slot's memory, so this need not wait for the rounds under way either.
+  /// Refreshes the args of a slot. No round uses its memory, so this need not wait for the rounds under way.
   Status refresh_args(std::uint32_t, const args::RefreshOp& op) noexcept { return platform_.refresh_args(op); }
   template <class Program>
   [[gnu::always_inline]] Status launch(std::uint32_t slot, Program& program) noexcept {

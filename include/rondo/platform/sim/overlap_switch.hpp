@@ -18,8 +18,9 @@ namespace rondo::platform::sim {
 template <class Sim>
 struct OverlapSwitch {};
 
-/// For an engine that can overlap rounds. Rounds run one after the other until every slot has had one and the tasks'
-/// costs are known. Then the calling thread requests the change, and the thread that runs rounds makes it or declines.
+/// The switch for an engine that can overlap rounds. Rounds run one after the other until every slot has had one and
+/// the tasks' costs are known. Then the calling thread requests the change, and the thread that runs rounds makes it
+/// or declines.
 template <HasOverlappingRounds Sim>
 class OverlapSwitch<Sim> {
   using Engine = std::remove_cvref_t<decltype(std::declval<Sim&>().engine())>;

@@ -118,8 +118,8 @@ class Pool {
   }
   /// The number of threads of the schedule; 1 while it learns, 0 before the first round.
   [[nodiscard]] std::size_t threads_used() const noexcept { return running_ == nullptr ? 0 : running_->threads_used(); }
-  /// Of the program that ran last: the number of rounds that were timed before its first schedule, and the number of
-  /// times that it searched for a schedule. A program that was restored from a file starts with neither.
+  /// The number of rounds that the program that ran last timed before its first schedule, and the number of times that
+  /// it searched for a schedule. A program that was restored from a file starts with neither.
   [[nodiscard]] std::uint32_t learning_rounds() const noexcept {
     return running_ == nullptr ? 0 : running_->learning_rounds();
   }

@@ -145,7 +145,7 @@ class ConfiguredCosts {
       throw;
     }
   }
-  /// Null if none are known.
+  /// Returns the costs; null if none are known.
   [[nodiscard]] const RefreshCosts* get() const noexcept { return costs_ ? &*costs_ : nullptr; }
   template <class Sink>
   void remark(Sink&& sink) const noexcept {

@@ -64,7 +64,7 @@ class RoundEvents {
   bool is_pending_ = false;
 };
 
-/// For platforms that do not report the duration of rounds; adds no instruction.
+/// RoundEvents of platforms that do not report the duration of rounds; adds no instruction.
 struct NoRoundEvents {
   template <class Device>
   void open(Device&) noexcept {}

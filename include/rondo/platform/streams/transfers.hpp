@@ -98,7 +98,7 @@ class Transfers {
   /// Waits for all work; outputs are then at their destinations. Costs no call if there is nothing to wait for.
   Status wait() noexcept { return noted(finish()); }
 
-  /// To be called before a launch: hands over what was gathered, makes the device current in the calling thread, and
+  /// Prepares a launch: hands over what was gathered, makes the device current in the calling thread, and
   /// notes that there is something to wait for.
   [[nodiscard, gnu::always_inline]] Code begin_launch() noexcept {
     if (device_.stream() == nullptr) [[unlikely]]

@@ -10,8 +10,8 @@
 #include <type_traits>
 #include <utility>
 
-/// For sources of kernels that a CUDA device runs, compiled by clang without a CUDA toolkit or by nvcc (with
-/// --expt-relaxed-constexpr): the parts of a kernel that the device needs besides its type.
+/// The parts of a kernel that a CUDA device needs besides its type, for sources that clang compiles without a CUDA
+/// toolkit, or nvcc with --expt-relaxed-constexpr.
 ///
 ///     #include "saxpy.hpp"  // struct Saxpy: name, core, threads, and run() for simulation
 ///

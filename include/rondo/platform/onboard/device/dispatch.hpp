@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// For sources that the vendor's compiler compiles for cube and vector cores, in C++17: the kernel that runs the tasks
-/// of graphs that the device builds. It is launched for each round, on a block for each cube core and its two vector
+/// The kernel that runs the tasks of graphs that the device builds, for sources in C++17 that the vendor's compiler
+/// compiles for cube and vector cores. It is launched for each round, on a block for each cube core and its two vector
 /// cores. Each core polls its mailbox, runs one block of a task after the other, and ends with the round.
 ///
 ///     #include "kernel_operator.h"  // before this header

@@ -136,7 +136,7 @@ class Orchestrator : public StreamCore {
   [[nodiscard]] AnyRegion region(TensorKey tensor) {
     return whole<std::uint8_t, Direction::workspace>(interface_tensor(tensor));
   }
-  /// As workspace<T>().
+  /// Does what workspace<T>() does.
   [[nodiscard]] AnyRegion workspace(DataType type, const Shape& shape) {
     require_known(type);
     return whole<std::uint8_t, Direction::workspace>(make_tensor(shape, static_cast<std::uint32_t>(size_of(type))));

@@ -152,7 +152,7 @@ struct StreamState {
   std::condition_variable work;          ///< an operation is queued, or the worker must stop
   std::multiset<std::uint64_t> awaited;  ///< the values of `done` that threads wait for
   std::shared_ptr<Graph> capture;
-  std::list<Op> running;  ///< at most one
+  std::list<Op> running;  ///< the operation that runs; at most one
   std::thread worker;
   std::uint64_t number = 0;  ///< in the order in which streams are made
 };
@@ -203,7 +203,7 @@ struct Machine {
   std::set<std::uint64_t> ranges;
   std::uint64_t next_range = 1;
   int inits = 0;
-  std::uint64_t streams_begun = 0;    ///< so far
+  std::uint64_t streams_begun = 0;    ///< the number of streams made so far
   std::uint64_t taken[64] = {};       ///< by device: calls that set it and are not yet undone
   std::uint64_t generation[64] = {};  ///< by device: how often its last use ended
   int working = 0;                    ///< workers for which device memory is open at its host addresses
@@ -257,7 +257,7 @@ struct Machine {
 void set_current_device(int device, std::uint64_t generation);
 extern thread_local bool in_host_func;
 extern thread_local std::string recent_error;
-extern thread_local std::uint32_t block_index;  ///< of the block that this thread runs
+extern thread_local std::uint32_t block_index;  ///< that of the block that this thread runs
 extern thread_local std::uint32_t block_count;
 
 }  // namespace stand_in

@@ -342,7 +342,7 @@ class Program {
   Error::Text refusal_;
   streams::HostLoops<Device> loops_;
   GraphExec exec_ = nullptr;
-  std::vector<GraphExec> sections_;  ///< of the loops; null, or empty: tasks are launched one by one
+  std::vector<GraphExec> sections_;  ///< of a graph with loops; null, or empty: tasks are launched one by one
   Fill fill_;
   std::uint32_t under_way_ = none;
 };

@@ -18,9 +18,9 @@ namespace rondo::platform::onboard {
 /// The time limits of a round whose tasks run on cores. Each is shorter than the next, so that the first that expires
 /// tells what hangs.
 struct CoreLimits {
-  std::uint32_t scheduler_ms = 0;   ///< for a task, on the AICPU; 0: none
-  std::uint32_t probe_ms = 10'000;  ///< for the cores' first launch, which loads the kernel
-  std::uint64_t kernel_us = 0;      ///< for the cores' kernel, on the device; 0: the device's own limit
+  std::uint32_t scheduler_ms = 0;   ///< the AICPU's limit for a task; 0: none
+  std::uint32_t probe_ms = 10'000;  ///< the limit of the cores' first launch, which loads the kernel
+  std::uint64_t kernel_us = 0;      ///< the device's limit for the cores' kernel; 0: its default
 
   [[nodiscard]] static CoreLimits of(const Options& options) noexcept {
     CoreLimits limits;

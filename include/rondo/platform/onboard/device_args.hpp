@@ -65,8 +65,8 @@ struct OrchestratorArgs {
   std::uint64_t mailboxes_at = 0;
   std::uint32_t cube_cores = 0;
   std::uint32_t vector_cores = 0;
-  std::uint32_t core_limit_ms = 0;   ///< for a block of a task, and for cores to come and to leave; 0: none
-  std::uint32_t probe_limit_ms = 0;  ///< for the same, in a probe
+  std::uint32_t core_limit_ms = 0;   ///< the limit for a block of a task, and for cores to start and end; 0: none
+  std::uint32_t probe_limit_ms = 0;  ///< the same limit in a probe
 };
 static_assert(std::is_trivially_copyable_v<OrchestratorArgs> && sizeof(OrchestratorArgs) == 144);
 static_assert(offsetof(OrchestratorArgs, session) == 16 && offsetof(OrchestratorArgs, arena) == 24);

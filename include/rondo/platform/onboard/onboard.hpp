@@ -385,7 +385,7 @@ class Onboard {
   Program* last_ = nullptr;
   std::vector<Program*> loaded_;
   streams::TaskSteps* steps_ = nullptr;
-  bool was_launched_ = false;  ///< by a round, a program that has been unloaded
+  bool was_launched_ = false;  ///< whether a round launched a program that has been unloaded
   std::uint32_t programs_ = 0;
   streams::StopRequest stop_;
   Dispatch dispatch_;

@@ -324,7 +324,7 @@ class Program {
   graph::GraphView view_;
   Launches launches_;
   streams::HostLoops<Device> loops_;
-  std::vector<RunInstance> sections_;  ///< of the loops; null: its tasks are launched one by one
+  std::vector<RunInstance> sections_;  ///< of a graph with loops; null: tasks are launched one by one
   RunInstance instance_ = nullptr;
   RunInstance after_fill_ = nullptr;         ///< the instance, if workspaces must be filled first
   RunInstance instance_in_steps_ = nullptr;  ///< the instance while rounds are launched task by task

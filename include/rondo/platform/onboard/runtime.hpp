@@ -102,7 +102,7 @@ class Runtime {
  private:
   struct Device {
     std::uint32_t open = 0;
-    std::uint32_t taken = 0;  ///< how often we set it: the runtime counts, and wants as many resets
+    std::uint32_t taken = 0;  ///< how often Rondo has set it: the runtime expects as many resets
     std::uint64_t token = 0;  ///< a number of its own for each time it is open
     bool is_lost = false;
   };

@@ -219,7 +219,7 @@ class Staging {
   }
 
   Device& device_;
-  std::vector<Block> pinned_;  ///< in ascending order
+  std::vector<Block> pinned_;  ///< in ascending order of addresses
   Block kept_[max_kept] = {};  ///< unpinned and not yet freed, only while some session checks memory
   std::size_t unpinned_ = 0;
   bool has_pinned_ = false;  ///< whether there are such blocks: costs one load for each copy

@@ -48,14 +48,14 @@ struct Request {
   std::uint64_t number;
   std::uint64_t command;
   std::uint64_t kernel;  ///< kernel_id() of its name
-  std::uint64_t words;   ///< of arguments
+  std::uint64_t words;   ///< the number of words of arguments
   std::uint64_t unused[4];
   std::int64_t args[most_words];
 };
 
 /// Written by the core. The number is written last.
 struct Answer {
-  std::uint64_t number;  ///< of the request that was done last
+  std::uint64_t number;  ///< that of the request that was done last
   std::uint64_t state;
   std::uint64_t code;  ///< 0, or what went wrong; of an echo, its value; of a core that comes or is gone, the launch
   std::uint64_t unused[5];

@@ -208,7 +208,7 @@ int run_on_cores(const Op& op, std::string& text) {
     std::string failed;
     try {
       op.function->kernel(reinterpret_cast<std::int64_t*>(const_cast<std::byte*>(args)));
-      cache.wait_for_copies();  // no copy of a kernel is pending when it has ended
+      cache.wait_for_copies();  // when a kernel has ended, all of its writes have arrived
       cache.discard_all();
       cache.barrier();
     } catch (const Ended&) {  // NOLINT(bugprone-empty-catch): the code that ended it gives the reason

@@ -47,8 +47,8 @@ erased::Options options_of(const rondo_options* given) {
   if (given == nullptr) return options;
   // Programs that were compiled before `trace` was added pass the members before it.
   if (given->size != sizeof(rondo_options) && given->size != offsetof(rondo_options, trace)) {
-    erased::fail(Errc::invalid_argument, "rondo_open: the options say that they have ", given->size,
-                 " bytes, and this library knows ", sizeof(rondo_options), "; begin with RONDO_OPTIONS_INIT");
+    erased::fail(Errc::invalid_argument, "rondo_open: the options have ", given->size,
+                 " bytes, and this library expects ", sizeof(rondo_options), "; begin with RONDO_OPTIONS_INIT");
   }
   options.device = given->device;
   options.threads = given->threads;
@@ -266,8 +266,8 @@ rondo_code rondo_get_counters(rondo_session session, rondo_counters* counters) {
     require(counters, "rondo_get_counters: counters");
     const std::size_t size = counters->size;
     if (size != sizeof(rondo_counters) && size != offsetof(rondo_counters, failed_rounds)) {
-      rondo::erased::fail(Errc::invalid_argument, "rondo_get_counters: the counters say that they have ",
-                          counters->size, " bytes, and this library knows ", sizeof(rondo_counters),
+      rondo::erased::fail(Errc::invalid_argument, "rondo_get_counters: the counters have ", counters->size,
+                          " bytes, and this library expects ", sizeof(rondo_counters),
                           "; set size to sizeof(rondo_counters)");
     }
     rondo::erased::AnySession& s = *object->session;

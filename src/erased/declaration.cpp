@@ -83,7 +83,7 @@ class Parser {
                   is_tensor
                       ? "no such element type; there are f32 f16 bf16 f64 c64 c128 i8 to i64 u8 to u64 bool fp8e4m3fn "
                         "fp8e8m0 fp4e2m1"
-                      : "neither in, out, inout, nor an element type as f32 or i64");
+                      : "neither in, out, inout, nor an element type such as f32 or i64");
       }
     }
     skip_spaces();

@@ -64,7 +64,7 @@ std::unique_ptr<AnySession> open_any(std::string_view platform, const Graph& gra
   require_watching();
   if (entry.open_traced == nullptr) {
     fail(Errc::unsupported, "sessions on ", platform,
-         " are not traced, since it computes nothing; choose another platform, or open it without trace");
+         " are not traced, since the platform computes nothing; choose another platform, or open it without trace");
   }
   return entry.open_traced(graph, options);
 }

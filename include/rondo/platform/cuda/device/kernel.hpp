@@ -25,6 +25,7 @@
 
 #if defined(__CUDA__) || defined(__CUDACC__)  // empty for host code
 
+/// Mark a kernel's entry, and a function of the device that an entry calls.
 #define RONDO_GLOBAL __attribute__((global))
 #define RONDO_DEVICE __attribute__((device))
 

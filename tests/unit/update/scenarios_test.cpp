@@ -138,6 +138,22 @@ TEST_CASE_TEMPLATE("Inputs that are no longer compared, before or after the othe
   CHECK(ports.is_right(refresher));
 }
 
+TEST_CASE_TEMPLATE("An input that has moved when it is held is refreshed once more", T, RONDO_TEST_MECHANISMS) {
+  Ports ports(6);
+  P platform{{}};
+  auto refresher = ports.make<By<T::mechanism>>(platform);
+  for (const std::uint32_t port : {0U, 5U}) {
+    ports.move(refresher, port);
+    refresher.compare_only({4, 8});  // neither the first nor the last
+    REQUIRE(refresher.refresh());
+    CHECK(ports.is_right(refresher));
+    ports.move(refresher, 2);
+    REQUIRE(refresher.refresh());
+    CHECK(ports.is_right(refresher));
+    refresher.compare_only({3, 9});
+  }
+}
+
 TEST_CASE_TEMPLATE("A slot that holds the low half of an address is set, its neighbour untouched", T,
                    RONDO_TEST_MECHANISMS) {
   Ports ports(5, true);

@@ -53,8 +53,13 @@ class DeferredBases {
     if (ports_[port] != address) [[unlikely]]
       move_base(table_.bases().first_io + static_cast<std::uint32_t>(port), address);
   }
-  /// From now on only the bases of inputs and outputs in `range` are compared; the others are frozen.
-  void compare_only(BaseRange range) noexcept { compared_ = range; }
+  /// From now on only the bases of inputs and outputs in `range` are compared; the others are frozen, once those that
+  /// have moved are refreshed.
+  void compare_only(BaseRange range) noexcept {
+    const BaseRange moved = moved_in({table_.bases().first_io, table_.bases().count});
+    compared_ = range;
+    if (moved.begin != moved.end) widen(compared_, moved);
+  }
   /// The memory for the bytes of a host input; write them before refresh().
   [[nodiscard]] std::byte* host_input(std::size_t tensor) noexcept {
     host_inputs_changed_ = true;

@@ -25,15 +25,22 @@ struct CallSession {
   CallPlatform platform;         ///< where the graph runs
 };
 
-/// Notifies the callable, of type F, of a library call with state that a session opens or closes.
+/// Notifies the callable, of type F, of a library call that a session opens or closes.
 template <class F>
 void tell_library(const CallSession& session, bool opens) {
-  const graph::TaskRecord& task = session.view.tasks[session.position];
-  F& callable = *reinterpret_cast<F*>(session.view.args_of(task)[0].bits);  // NOLINT: written by add_call()
-  if (opens) {
-    callable.session_opens(session);
+  const auto tell = [&](F& callable) {
+    if (opens) {
+      callable.session_opens(session);
+    } else {
+      callable.session_closes(session);
+    }
+  };
+  if constexpr (is_stateless_call<F>) {
+    F callable{};
+    tell(callable);
   } else {
-    callable.session_closes(session);
+    const graph::TaskRecord& task = session.view.tasks[session.position];
+    tell(*reinterpret_cast<F*>(session.view.args_of(task)[0].bits));  // NOLINT: written by add_call()
   }
 }
 

@@ -130,6 +130,13 @@ struct Listener {
   }
   void operator()(const LibraryCall&) const {}
 };
+/// The same without state.
+struct StatelessListener {
+  static inline std::string told;
+  void session_opens(const CallSession& session) { Listener{&told}.session_opens(session); }
+  void session_closes(const CallSession& session) noexcept { Listener{&told}.session_closes(session); }
+  void operator()(const LibraryCall&) const {}
+};
 /// A call that waits for others.
 struct Waiter {
   static constexpr bool waits_for_others = true;
@@ -158,6 +165,15 @@ TEST_CASE("Calls are told of a session in the order of the graph, and of its end
   second.refuses = true;
   CHECK_THROWS_AS(graph::CallSessions(frozen.view(), {"a platform", true, -1}), Error);
   CHECK(told == "opens 0 on a platform; opens 2 on a platform; closes 0; ");
+}
+
+TEST_CASE("A call without state is told of a session as well") {
+  TaskGraph graph;
+  const auto x = graph.inout<float>("x", {4});
+  graph.add_call("only", {updates(x)}, StatelessListener{}, {7});
+  const FrozenGraph frozen = freeze(graph);
+  { const graph::CallSessions calls(frozen.view(), {"a platform", true, -1}); }
+  CHECK(StatelessListener::told == "opens 0 on a platform; closes 0; ");
 }
 
 TEST_CASE("Calls that wait for others come last among the tasks that can run") {

@@ -245,6 +245,45 @@ TEST_CASE_TEMPLATE("Without a checkpoint a session is opened as at first", P, A2
   CHECK(session->close().ok());
 }
 
+TEST_CASE_TEMPLATE("A checkpoint of a graph without residents is one between two rounds as well", P, A2A3Sim,
+                   A5SimOn<Pool>) {
+  struct Numbers {
+    TaskGraph graph;
+    Input<float> x = graph.input<float>("x", {1});
+    InputOutput<float> w = graph.inout<float>("w", {1});
+    Output<float> y = graph.output<float>("y", {1});
+    Numbers() { graph.add<Advance>(x, w, y, 1.0F, launch::step(graph, "step")); }
+  } const g;
+  const auto opener = [&](const typename P::Options& options) {
+    return open_pipelined<P, 3, StepPolicies>(g.graph, options);
+  };
+  Recoverable session(opener, busy_options<P>());
+  const Floats x(1);
+  Floats w[] = {Floats(1), Floats(1), Floats(1)};
+  Floats y(1);
+  const auto step = [&] {
+    w[0] = {0};
+    REQUIRE(session->run_round(bind(g.x, x), bind(g.w, w[0]), bind(g.y, y)).ok());
+    return y[0];
+  };
+  REQUIRE(session.checkpoint().ok());
+  for (Floats& each : w) REQUIRE(session->submit_round(bind(g.x, x), bind(g.w, each), bind(g.y, y)));
+  REQUIRE(session.checkpoint().ok());  // waits for the rounds
+  CHECK(session.recover() == 3);
+  CHECK(step() == 3);
+
+  fuse = 1;
+  REQUIRE(session->run_round(bind(g.x, x), bind(g.w, w[0]), bind(g.y, y)).poisoned());
+  CHECK(session.checkpoint().code() == Errc::poisoned);
+  CHECK(session.recover() == 3);
+  CHECK(step() == 3);
+  auto round = session->begin_round(bind(g.x, x), bind(g.w, w[0]), bind(g.y, y));
+  CHECK(session.checkpoint().code() == Errc::busy);
+  REQUIRE(std::move(round).launch().finish().status().ok());
+  REQUIRE(session->close().ok());
+  CHECK(session.checkpoint().code() == Errc::closed);
+}
+
 TEST_CASE("Where opening fails the checkpoint is kept, and other options are taken") {
   using P = A2A3OverStandIn;
   rondo_stand_in_reset();

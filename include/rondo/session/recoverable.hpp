@@ -67,10 +67,11 @@ class SessionState {
     for (const graph::TensorRecord& tensor : view.tensors) sum += step(tensor);
     return sum;
   }
-  /// Copies all residents from the device to `host`, or back. `waits`: whether to wait until the copies are done.
+  /// Waits for the rounds in flight, and copies all residents from the device to `host`, or back. `waits`: whether to
+  /// wait until the copies are done.
   static Status copy(Session& session, std::byte* host, bool to_device, bool waits) noexcept {
     const graph::GraphView view = session.interface();
-    Status status;
+    Status status = usable_and_idle(session);
     for (std::uint32_t t = 0; t < view.tensors.size() && status.ok(); ++t) {
       const graph::TensorRecord& tensor = view.tensors[t];
       if (tensor.direction != Direction::resident) continue;
@@ -87,6 +88,14 @@ class SessionState {
     ArgWord bits{};
   };
 
+  [[nodiscard]] static Status usable_and_idle(Session& session) noexcept {
+    if constexpr (has_shapes) {
+      (void)session.wait_all();
+      return session.refusal_to_submit();
+    } else {
+      return session.wait_until_idle();
+    }
+  }
   [[nodiscard]] static std::uint64_t step(const graph::TensorRecord& tensor) noexcept {
     return tensor.direction == Direction::resident ? align_up(tensor.bytes, 64) : 0;
   }

@@ -28,8 +28,12 @@ class Residents {
     return none;
   }
   void note_upload(std::size_t tensor) noexcept { awaited_[tensor] = 0; }
-  /// Marks the contents of all residents as lost.
-  void forget() noexcept { awaited_ = read_first_; }
+  /// Marks the contents of all residents in the arena as lost.
+  void forget_arena(const graph::GraphView& graph) noexcept {
+    for (std::size_t t = 0; t < awaited_.size(); ++t) {
+      if (!graph.tensors[t].is_outside_arena()) awaited_[t] = read_first_[t];
+    }
+  }
 
  private:
   std::vector<char> read_first_;  ///< by tensor

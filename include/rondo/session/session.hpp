@@ -110,8 +110,8 @@ class Session : public SessionBase<Derived, P, Policies> {
   }
 
   /// From the next round on everything that the session placed is in `memory`, at least arena_bytes() of it, which must
-  /// outlive the session or stay valid until the next move. No contents are copied: residents need an upload as at the
-  /// start, existing prebindings are refused, and inputs held in the arena are released. Errors: wrong_size,
+  /// outlive the session or stay valid until the next move. No contents are copied: residents in it need an upload as
+  /// at the start, existing prebindings are refused, and inputs held in the arena are released. Errors: wrong_size,
   /// misaligned, null_memory; fixed_address if a task's arguments cannot change; busy, closed, poisoned.
   Status move_arena(DeviceSpan<std::byte> memory) noexcept;
 

@@ -178,7 +178,7 @@ Status Session<Derived, P, Policies, Graph, Slots>::move_arena(DeviceSpan<std::b
   for (std::size_t s = 0; s < Slots; ++s) instances_[s].move(placement(s));
   number_ = (number_ + 1) % session_numbers != 0 ? number_ + 1 : next_session_number();
   rounds_when_lost_ = derived().rounds();
-  residents_.forget();
+  residents_.forget_arena(view);
   unblock();
   return reset_workspace();
 }

@@ -172,7 +172,9 @@ TEST_CASE("A call without state is told of a session as well") {
   const auto x = graph.inout<float>("x", {4});
   graph.add_call("only", {updates(x)}, StatelessListener{}, {7});
   const FrozenGraph frozen = freeze(graph);
-  { const graph::CallSessions calls(frozen.view(), {"a platform", true, -1}); }
+  {
+    const graph::CallSessions calls(frozen.view(), {"a platform", true, -1});
+  }
   CHECK(StatelessListener::told == "opens 0 on a platform; closes 0; ");
 }
 

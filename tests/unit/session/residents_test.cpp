@@ -18,10 +18,13 @@ TEST_CASE("A resident that is read before any task writes it waits for its uploa
   const auto written = graph.resident<float>("written", {4});
   const auto read = graph.resident<float>("read", {4});
   const auto summed = graph.resident<float>("summed", {4});
+  const auto apart = graph.resident<float>("apart", {4});
   const auto y = graph.output<float>("y", {4});
   graph.add<Scale>(x, written, 2.0F);
   graph.add<Scale>(written, y, 2.0F);
   graph.add<Accumulate>(read, summed);
+  graph.add<Accumulate>(apart, summed);
+  graph.in_memory(apart, MemoryKind::mapped_host);
   const FrozenGraph frozen = freeze(graph);
 
   Residents residents(frozen.view(), false);
@@ -29,9 +32,14 @@ TEST_CASE("A resident that is read before any task writes it waits for its uploa
   residents.note_upload(2);
   CHECK(residents.first_awaited() == 3);
   residents.note_upload(3);
+  CHECK(residents.first_awaited() == 4);
+  residents.note_upload(4);
   CHECK(residents.first_awaited() == Residents::none);
-  residents.forget();
+  residents.forget_arena(frozen.view());
   CHECK(residents.first_awaited() == 2);
+  residents.note_upload(2);
+  residents.note_upload(3);
+  CHECK(residents.first_awaited() == Residents::none);  // what is not in the arena keeps its contents
 }
 
 TEST_CASE("Where an orchestration adds the tasks every resident waits, and nothing else does") {

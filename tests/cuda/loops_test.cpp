@@ -3,6 +3,7 @@
 
 // Loops on CUDA: which calls a round makes, and how it fails. Their results are compared in conformance/loops.
 
+#include "conformance/conditions_in_memory.hpp"
 #include "conformance/counting_loop.hpp"
 #include "cuda/fixture.hpp"
 
@@ -76,5 +77,13 @@ TEST_CASE("A loop on a device that hangs times out, and a stop request ends the 
     CHECK(g.status.poisoned());
     rondo_cuda_stand_in_resume();
     CHECK(session.close().ok());
+  }
+}
+
+TEST_CASE("Conditions may be in memory of each kind, which does not move with the arena") {
+  const Clean clean;
+  for (const MemoryKind kind : {MemoryKind::device, MemoryKind::peer, MemoryKind::mapped_host}) {
+    CAPTURE(kind);
+    check_conditions_in<P>(kind);
   }
 }

@@ -4,6 +4,7 @@
 // Loops on an onboard platform: which calls a round makes, and what happens where the runtime refuses or the device
 // fails. Their results are compared in conformance/loops.
 
+#include "conformance/conditions_in_memory.hpp"
 #include "conformance/counting_loop.hpp"
 #include "onboard/fixture.hpp"
 
@@ -200,4 +201,13 @@ TEST_CASE("A round with loops can be launched task by task, and is not dumped") 
   CHECK(g.count_of(session, 3) == 3);
   CHECK_THROWS_WITH_AS(observe::DeviceDumping dumping(session),
                        "a dump holds each task once, and loop 'until done' may repeat its tasks; unroll it", Error);
+}
+
+TEST_CASE("Conditions may be in memory of each kind, which does not move with the arena") {
+  if (is_without()) return;
+  const Clean clean;
+  for (const MemoryKind kind : {MemoryKind::device, MemoryKind::peer, MemoryKind::mapped_host}) {
+    CAPTURE(kind);
+    check_conditions_in<P>(kind);
+  }
 }

@@ -128,7 +128,7 @@ class Cuda {
   template <class Graph>
   [[nodiscard]] Program load(const Graph& graph, args::ArgsTable& args) {
     prepare(graph.view());
-    return Program(device_, options_, graph.view(), args, stop_);
+    return Program(device_, options_, graph.view(), args, host_);
   }
   /// Sets device memory to zero between rounds, and waits.
   Status fill_zeros(DevicePtr<std::byte> to, Bytes size) noexcept {
@@ -154,7 +154,7 @@ class Cuda {
   }
   /// Ends the current round, or else a later one, at the next decision of a loop, with `stopped`, which poisons the
   /// session. Rounds without loops do not end. Thread safety: any thread.
-  void request_stop() noexcept { stop_.make(); }
+  void request_stop() noexcept { host_.stop.make(); }
   static constexpr const char* why_host_decides_loops =
       "only kernels that are linked with the vendor's device runtime can decide";
   /// Waits, then unloads graph and kernels. Memory stays allocated.
@@ -281,7 +281,7 @@ class Cuda {
   streams::ConfiguredCosts refresh_costs_;
   Program* last_ = nullptr;
   std::uint64_t queue_staging_ = 0;
-  streams::StopRequest stop_;
+  streams::LoopHost host_{memory_};
   bool is_closed_ = false;
 };
 static_assert(check_platform<Cuda<>>() && check_platform<Cuda<>::Timed>());

@@ -74,10 +74,11 @@ class DeviceMemory {
         block.host != nullptr ? device_.calls().free_host(block.host) : released(device_.driver().free(block.whole));
     return entered == success || entered == stream_is_captured ? freed : entered;
   }
-  /// Returns the host address of a block of host memory; null for any other block.
+  /// Returns where the host accesses an address in mapped host memory; null for any other address.
   [[nodiscard]] void* host_address(std::uint64_t address) const noexcept {
     for (const Block& block : blocks_) {
-      if (block.address == address && block.host != nullptr)
+      const std::uint64_t offset = address - block.address;
+      if (block.host != nullptr && (offset == 0 || offset < block.asked))
         return reinterpret_cast<void*>(address);  // NOLINT: the host's address, too
     }
     return nullptr;

@@ -86,10 +86,12 @@ class DeviceMemory {
     if (!is_host) block.address = align_up(reinterpret_cast<std::uintptr_t>(block.whole), alignment.value);
     return keep(block, size);
   }
-  /// Returns the host address of a block of mapped host memory; null for any other block.
+  /// Returns where the host accesses an address in mapped host memory; null for any other address.
   [[nodiscard]] void* host_address(std::uint64_t address) const noexcept {
     for (const Block& block : blocks_) {
-      if (block.address == address) return block.host;
+      const std::uint64_t offset = address - block.address;
+      if (block.host != nullptr && (offset == 0 || offset < block.asked))
+        return static_cast<std::byte*>(block.host) + offset;
     }
     return nullptr;
   }

@@ -158,7 +158,7 @@ class Onboard {
   [[nodiscard]] Program load(const Graph& graph, args::ArgsTable& args) {
     const OnOwnStream own(device_);
     prepare(graph.view());
-    return Program(device_, zeros_, options_, graph.view(), args, stop_, [this](Program& program) { begin(program); });
+    return Program(device_, zeros_, options_, graph.view(), args, host_, [this](Program& program) { begin(program); });
   }
   /// Sets device memory to zero, and waits. Call it between rounds.
   Status fill_zeros(DevicePtr<std::byte> to, Bytes size) noexcept {
@@ -185,7 +185,7 @@ class Onboard {
   }
   /// Ends the current round, or else a later one, at the next decision of a loop, with `stopped`, which poisons the
   /// session. Rounds without loops do not end. Thread safety: any thread.
-  void request_stop() noexcept { stop_.make(); }
+  void request_stop() noexcept { host_.stop.make(); }
   static constexpr const char* why_host_decides_loops = "a captured graph runs all of its tasks";
   /// Launches rounds task by task from now on, and calls `steps`; null: no longer. @throws Error out_of_resources
   void step_through(streams::TaskSteps* steps) {
@@ -387,7 +387,7 @@ class Onboard {
   streams::TaskSteps* steps_ = nullptr;
   bool was_launched_ = false;  ///< whether a round launched a program that has been unloaded
   std::uint32_t programs_ = 0;
-  streams::StopRequest stop_;
+  streams::LoopHost host_{memory_};
   Dispatch dispatch_;
   std::uint64_t queue_staging_ = 0;
   bool is_closed_ = false;

@@ -39,8 +39,8 @@ class Program {
   /// unsupported, what the runtime reports, and what begin() throws
   template <class Begin>
   Program(Device& device, ZeroFill& zeros, const Options& options, const graph::GraphView& view, args::ArgsTable& args,
-          const streams::StopRequest& stop, Begin begin)
-      : Program(device, zeros, options, view, stop) {
+          const streams::LoopHost& host, Begin begin)
+      : Program(device, zeros, options, view, host) {
     device_.must("aclrtSetDevice", device_.enter());
     launches_.place(args, fill_);
     if (fill_.bytes != 0) zeros_.prepare(fill_.bytes);
@@ -157,13 +157,13 @@ class Program {
   static constexpr AclError code_out_of_queues = 207008;
 
   Program(Device& device, ZeroFill& zeros, const Options& options, const graph::GraphView& view,
-          const streams::StopRequest& stop)
+          const streams::LoopHost& host)
       : device_{device},
         zeros_{zeros},
         options_{options},
         view_{view},
         launches_{device, options, view},
-        loops_{device, stop} {
+        loops_{device, host} {
     if (options.profiler_ranges) profiler_ = profiler_calls();
     marks_ranges_ = profiler_.range_start != nullptr;
   }

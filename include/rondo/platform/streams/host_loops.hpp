@@ -28,9 +28,29 @@ class StopRequest {
   std::atomic<bool> is_made_{false};
 };
 
+/// What the loops of a platform's programs need of it: whether to stop, and where the host accesses mapped host memory.
+/// Lifetime: the memory outlives it. Thread safety: the stop request as it says; otherwise that of the session.
+class LoopHost {
+ public:
+  template <class Memory>
+  explicit LoopHost(const Memory& memory) noexcept
+      : memory_{&memory}, find_{[](const void* of, std::uint64_t address) noexcept -> const void* {
+          return static_cast<const Memory*>(of)->host_address(address);
+        }} {}
+
+  StopRequest stop;
+  /// Null for device memory.
+  [[nodiscard]] const void* host_address(std::uint64_t address) const noexcept { return find_(memory_, address); }
+
+ private:
+  const void* memory_;
+  const void* (*find_)(const void* memory, std::uint64_t address) noexcept;
+};
+
 /// The loops of a loaded graph on a device with streams, where the host decides. The graph is cut into sections at the
 /// boundaries of its loops. A round submits one section after the other. At each decision of a loop, the host copies
-/// the condition to pinned memory, waits for the stream, and reads the condition.
+/// the condition to pinned memory, waits for the stream, and reads the condition. It copies no condition that is in
+/// mapped host memory.
 ///
 /// Lifetime: device, graph and args table outlive it; release() or the destructor frees the pinned memory. Thread
 /// safety: the session's; the stop request may come from any thread. Errors: the constructor throws. Cost on the hot
@@ -47,7 +67,7 @@ class HostLoops {
     std::uint32_t last = 0;
   };
 
-  HostLoops(Device& device, const StopRequest& stop) noexcept : device_{device}, stop_{stop} {}
+  HostLoops(Device& device, const LoopHost& host) noexcept : device_{device}, host_{host} {}
   HostLoops(const HostLoops&) = delete;
   HostLoops& operator=(const HostLoops&) = delete;
   ~HostLoops() { (void)release(); }
@@ -76,6 +96,7 @@ class HostLoops {
       loop.address = static_cast<std::uint64_t>(loop.block[0]);
       loop.name = view.name(view.tasks[record.decision].name);
       const std::uint32_t root = graph::root_of(view.tensors, record.condition);
+      loop.is_in_arena = !view.tensors[root].is_outside_arena();
       if (is_bound_each_round(view.tensors[root].direction)) loop.address_at = reinterpret_cast<std::uintptr_t>(block);
     }
     add_steps(view, none, positions);
@@ -86,7 +107,7 @@ class HostLoops {
 
   /// Called when the arena has moved by this distance, modulo 2^64.
   void move_arena(std::uint64_t distance) noexcept {
-    for (Loop& loop : loops_) loop.address += distance;
+    for (Loop& loop : loops_) loop.address += loop.is_in_arena ? distance : 0;
   }
   /// While it is set, rounds submit each section once and read no condition, as in the first run over memory of zeros.
   void run_each_section_once(bool is_wanted) noexcept { decides_ = !is_wanted; }
@@ -140,6 +161,7 @@ class HostLoops {
     std::uint64_t address = 0;
     std::uint64_t address_at = 0;  ///< the word on the device that holds the address; 0: rounds do not bind it
     std::uint64_t repetitions = 0;
+    bool is_in_arena = true;
     std::string_view name;
   };
   /// The copied data: the line of 64 bytes in which a word lies, since copies begin at multiples of 64.
@@ -199,18 +221,19 @@ class HostLoops {
     }
     return code;
   }
-  /// Waits until the pinned memory holds the loop's condition.
+  /// Waits until the host can read the loop's condition.
   template <class Wait>
   [[nodiscard]] Code look(const char*& call, Stream stream, std::uint32_t number, Wait wait) noexcept {
     Loop& loop = loops_[number];
     Code code = code_ok;
     const auto size = static_cast<std::uint64_t>(loop.block[1]);
-    const std::byte* const at = copy(call, code, stream, seen_[number].condition, loop.address, size);
+    const void* at = host_.host_address(loop.address);
+    if (at == nullptr) at = copy(call, code, stream, seen_[number].condition, loop.address, size);
     loop.block[0] = static_cast<ArgWord>(reinterpret_cast<std::uintptr_t>(at));
     if (code != code_ok) return code;
     call = Api::synchronize;
     code = wait();
-    if (code != code_ok || !stop_.is_made()) return code;
+    if (code != code_ok || !host_.stop.is_made()) return code;
     text_ = Error::Text("a stop request ended the round at loop '", loop.name, "'");
     call = text_.c_str();
     return loop_stopped;
@@ -226,7 +249,7 @@ class HostLoops {
   }
 
   Device& device_;
-  const StopRequest& stop_;
+  const LoopHost& host_;
   std::vector<Loop> loops_;  ///< by loop of the graph
   std::vector<Step> steps_;
   std::vector<Section> sections_;

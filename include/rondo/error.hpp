@@ -59,7 +59,7 @@ enum class Errc : std::uint16_t {
     case Errc::ok: return "ok";
     case Errc::invalid_argument: return "an argument has a value that the call does not accept";
     case Errc::overflow: return "a size does not fit into 64 bits; use smaller extents";
-    case Errc::null_memory: return "host memory is null; bind memory that holds the tensor's elements";
+    case Errc::null_memory: return "the memory is null, or was released; bind memory that holds the tensor's elements";
     case Errc::wrong_size:
       return "the bound memory does not hold exactly the tensor's elements; bind a span of that size";
     case Errc::wrong_tensor:

@@ -104,6 +104,11 @@ TEST_CASE_TEMPLATE("A session of many shapes allocates for the shape that is sta
     REQUIRE(session.download(out, result).ok());
     CHECK(result == Floats(count, 2.0F * static_cast<float>(rows)));
   }
+  auto none = session.allocate(x, {0, 4});
+  Floats no_elements;
+  CHECK(session.upload(none, no_elements).ok());
+  CHECK(session.download(none, no_elements).ok());
+  CHECK(session.run_round(bind(x, none), bind(y, no_elements)).ok());
   const auto code_of = [&](const Shape* shape) {
     try {
       (void)(shape == nullptr ? session.allocate(x) : session.allocate(x, *shape));
@@ -163,7 +168,10 @@ TEST_CASE_TEMPLATE("An array is empty once its session is gone, and rounds refus
   auto next = open<P>(g.graph);
   Floats y(Scaled::n);
   const Status refused = next.run_round(bind(g.x, *survivor), bind(g.y, y));
-  CHECK_FALSE(refused.ok());
-  const Floats x(Scaled::n, 1);
+  CHECK(refused.code() == Errc::null_memory);
+  CHECK(std::string_view(next.explain(refused).c_str()).find("'x'") != std::string_view::npos);
+  Floats x(Scaled::n, 1);
+  CHECK(next.upload(*survivor, x).code() == Errc::null_memory);
+  CHECK(next.download(*survivor, x).code() == Errc::null_memory);
   CHECK(next.run_round(bind(g.x, x), bind(g.y, y)).ok());
 }

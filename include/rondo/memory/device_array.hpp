@@ -146,6 +146,11 @@ class DeviceArray {
     return host_ == nullptr ? std::span<const T>{} : std::span<const T>{host_, static_cast<std::size_t>(size())};
   }
 
+  /// For bind(): the memory; null, of the same size, once it has been released, so that a round says that it is gone.
+  [[nodiscard]] DeviceSpan<T> bound() noexcept { return {span().data(), size_}; }
+  /// The same, for reading.
+  [[nodiscard]] DeviceSpan<const T> bound() const noexcept { return {span().data(), size_}; }
+
   /// Waits for the rounds in flight, and releases the memory. Further calls have no effect. Errors: the device's.
   Status release() noexcept {
     const auto blocks = std::exchange(blocks_, nullptr);
@@ -164,13 +169,13 @@ class DeviceArray {
 /// Binds the memory of an array as bind() binds a DeviceSpan.
 template <Element T, Direction D>
 [[nodiscard]] DeviceBound<T, D> bind(TensorHandle<T, D> tensor, DeviceArray<T>& memory) noexcept {
-  return {tensor, memory.span()};
+  return {tensor, memory.bound()};
 }
 /// Binds the memory of an array as bind() binds a DeviceSpan.
 template <Element T, Direction D>
   requires(!copies_out(D))
 [[nodiscard]] DeviceBound<T, D> bind(TensorHandle<T, D> tensor, const DeviceArray<T>& memory) noexcept {
-  return {tensor, memory.span()};
+  return {tensor, memory.bound()};
 }
 
 }  // namespace rondo

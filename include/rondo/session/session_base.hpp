@@ -243,8 +243,9 @@ class SessionBase {
     derived().finish_all();
     if (state_ == State::in_round) return Status{Errc::busy};
     if (const Status status = unusable(); !status) return status;
-    if (!array || host == nullptr) return Status{Errc::null_memory};
-    if (size != bytes) return Status{Errc::wrong_size};
+    if (size != bytes) return Status{array ? Errc::wrong_size : Errc::null_memory};
+    if (size.value == 0) return {};
+    if (host == nullptr) return Status{Errc::null_memory};
     Status status = copy_between(array, mapped, host, size, to_device);
     if (const Status waited = derived().wait_for_device(); status.ok()) status = waited;
     return status.ok() ? status : derived().note_failure(status);

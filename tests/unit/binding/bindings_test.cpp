@@ -193,7 +193,7 @@ TEST_CASE("Null memory is refused, in and out") {
   Rig rig;
   const CopiedPair<float, Direction::in> null_in{rig.x, nullptr, 4};
   const CopiedPair<float, Direction::out> null_out{rig.y, nullptr, 4};
-  rig.refuses(Errc::null_memory, std::tuple{"'x'", "host memory is null"}, null_in, bind(rig.a, rig.ha),
+  rig.refuses(Errc::null_memory, std::tuple{"'x'", "the memory is null"}, null_in, bind(rig.a, rig.ha),
               bind(rig.y, rig.hy), bind(rig.z, rig.hz));
   rig.refuses(Errc::null_memory, std::tuple{"'y'"}, bind(rig.x, rig.hx), bind(rig.a, rig.ha), null_out,
               bind(rig.z, rig.hz));

@@ -71,7 +71,13 @@ class SessionState {
   /// wait until the copies are done.
   static Status copy(Session& session, std::byte* host, bool to_device, bool waits) noexcept {
     const graph::GraphView view = session.interface();
-    Status status = usable_and_idle(session);
+    Status status;
+    if constexpr (has_shapes) {
+      (void)session.wait_all();
+      status = session.refusal_to_submit();
+    } else {
+      status = session.wait_until_idle();
+    }
     for (std::uint32_t t = 0; t < view.tensors.size() && status.ok(); ++t) {
       const graph::TensorRecord& tensor = view.tensors[t];
       if (tensor.direction != Direction::resident) continue;
@@ -88,14 +94,6 @@ class SessionState {
     ArgWord bits{};
   };
 
-  [[nodiscard]] static Status usable_and_idle(Session& session) noexcept {
-    if constexpr (has_shapes) {
-      (void)session.wait_all();
-      return session.refusal_to_submit();
-    } else {
-      return session.wait_until_idle();
-    }
-  }
   [[nodiscard]] static std::uint64_t step(const graph::TensorRecord& tensor) noexcept {
     return tensor.direction == Direction::resident ? align_up(tensor.bytes, 64) : 0;
   }

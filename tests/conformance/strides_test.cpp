@@ -135,6 +135,14 @@ TEST_CASE_TEMPLATE("Pairs of strided memory are bound next to others", P, A2A3Si
   s.fill(5);
   CHECK(session.run_round(bind(g.x, half), bind(g.y, y), bind(g.s, hs)).code() == Errc::wrong_size);
   CHECK(s.holds(5, 1, 0));
+  StridedHost<const float> no_input(nullptr, {rows, cols}, {1, rows});
+  StridedHost<float> no_output(nullptr, {rows, cols}, {1, rows});
+  CHECK(session.run_round(bind(g.x, no_input), bind(g.y, y), bind(g.s, hs)).code() == Errc::null_memory);
+  CHECK(session.run_round(bind(g.x, hx), bind(g.y, no_output), bind(g.s, hs)).code() == Errc::null_memory);
+  StridedHost<const float> moved = std::move(hx);
+  CHECK(session.run_round(bind(g.x, hx), bind(g.y, y), bind(g.s, hs)).code() == Errc::wrong_size);  // NOLINT: moved
+  CHECK(s.holds(5, 1, 0));
+  REQUIRE(session.run_round(bind(g.x, moved), bind(g.y, y), bind(g.s, hs)).ok());
   CHECK(raised([&] { StridedHost<float>(s.data(), {rows, cols}, {0, 1}); }).code == Errc::overlapping);
   CHECK(raised([&] { StridedHost<float>(s.data(), {rows, cols}, {1}); }).code == Errc::invalid_argument);
   CHECK(raised([&] { StridedHost<float>(s.data(), {rows}, {INT64_MAX / 2}); }).code == Errc::invalid_argument);

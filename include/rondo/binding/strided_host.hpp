@@ -41,14 +41,16 @@ class StridedHost {
 
   // --- for sessions
 
-  /// The room for packed elements.
+  /// The room for packed elements; null, so that rounds are refused, if `first` is or the object was moved from.
   [[nodiscard]] std::remove_const_t<T>* packed() noexcept {
+    if (first_ == nullptr || packed_.empty()) return nullptr;
     return reinterpret_cast<std::remove_const_t<T>*>(packed_.data());  // NOLINT: aligned as memory of new is
   }
   /// The number of elements.
   [[nodiscard]] std::size_t size() const noexcept { return packed_.size() / sizeof(T); }
   /// Packs the elements that a round will read.
   void pack() noexcept {
+    if (packed() == nullptr) return;
     layout_.pack(packed_.data(), reinterpret_cast<const std::byte*>(first_));  // NOLINT: bytes
   }
   /// Scatters the elements that a round wrote.

@@ -27,9 +27,10 @@ constexpr void for_each_loop_of(const TaskGraph& graph, std::uint32_t task, cons
   for (std::uint32_t l = graph.tasks()[task].loop; l != TaskRecord::no_loop; l = graph.loops()[l].parent) visit(l);
 }
 
-/// Orders loops as wholes: an edge between a task of a loop and one outside becomes edges between all tasks of the loop
-/// and the other one. Orders decisions, which come last in a `repeat_until` and first in a `when`. O(edges · depth),
-/// and the tasks of both loops for each pair of loops with an edge.
+/// Orders loops as wholes: an edge between a task of a loop and one outside becomes edges between the other one and the
+/// tasks with which the loop begins or ends. Orders decisions, which come last in a `repeat_until` and first in a
+/// `when`. O(edges · depth), and for a `when` before a `repeat_until` the tasks that end the one times those that begin
+/// the other.
 constexpr void order_loops(const TaskGraph& graph, EdgeList& edges) {
   const auto& loops = graph.loops();
   const auto tasks = static_cast<std::uint32_t>(graph.tasks().size());
@@ -45,8 +46,18 @@ constexpr void order_loops(const TaskGraph& graph, EdgeList& edges) {
   for (std::uint32_t task = 0; task < tasks; ++task) {
     for_each_loop_of(graph, task, [&](std::uint32_t l) { members[l].push_back(task); });
   }
+  // The innermost loop in which a task has a successor, or a predecessor: it ends, or begins, only loops within.
+  std::vector<std::uint32_t> goes_on(tasks, TaskRecord::no_loop);
+  std::vector<std::uint32_t> follows(tasks, TaskRecord::no_loop);
+  const auto note = [&](std::uint32_t& innermost, std::uint32_t task, std::uint32_t other) {
+    std::uint32_t l = graph.tasks()[task].loop;
+    while (!is_within(loops, graph.tasks()[other].loop, l)) l = loops[l].parent;
+    if (is_within(loops, l, innermost)) innermost = l;
+  };
   EdgeList items;
   for (const auto& edge : edges) {
+    note(goes_on[task_before(edge)], task_before(edge), task_after(edge));
+    note(follows[task_after(edge)], task_after(edge), task_before(edge));
     items.push_back({item(task_before(edge), task_after(edge)), item(task_after(edge), task_before(edge))});
   }
   for (std::uint32_t l = 0; l < loops.size(); ++l) {
@@ -62,7 +73,11 @@ constexpr void order_loops(const TaskGraph& graph, EdgeList& edges) {
     if (of < tasks) return std::vector<std::uint32_t>{of};
     const LoopRecord& loop = loops[of - tasks];
     if ((loop.kind == LoopRecord::Kind::when) == is_start) return std::vector<std::uint32_t>{loop.decision};
-    return members[of - tasks];
+    std::vector<std::uint32_t> result;
+    for (const std::uint32_t task : members[of - tasks]) {
+      if (!is_within(loops, (is_start ? follows : goes_on)[task], of - tasks)) result.push_back(task);
+    }
+    return result;
   };
   for (const auto& edge : items) {
     for (const std::uint32_t before : ends(task_before(edge), false)) {

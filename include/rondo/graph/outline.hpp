@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <rondo/detail/keyed.hpp>
 #include <rondo/graph/analysis.hpp>
 #include <rondo/graph/records.hpp>
 
@@ -25,8 +26,7 @@ class Outline {
   };
 
   /// `scope`: the loop whose tasks are outlined; no_loop: the whole graph.
-  explicit Outline(const GraphView& graph, std::uint32_t scope = TaskRecord::no_loop)
-      : graph_{graph}, args_(graph.args.begin(), graph.args.end()) {
+  explicit Outline(const GraphView& graph, std::uint32_t scope = TaskRecord::no_loop) : graph_{graph} {
     const bool is_whole = scope == TaskRecord::no_loop;
     const std::uint32_t first = is_whole ? 0 : graph.loops[scope].first;
     const std::uint32_t last = is_whole ? static_cast<std::uint32_t>(graph.tasks.size()) : graph.loops[scope].last;
@@ -34,7 +34,9 @@ class Outline {
       std::uint32_t loop = graph.tasks[p].loop;
       if (loop == scope) {
         items_.push_back({p, p + 1});
-        tasks_.push_back(graph.tasks[p]);
+        TaskRecord& task = tasks_.emplace_back(graph.tasks[p]);
+        task.first_arg = static_cast<std::uint32_t>(args_.size());
+        for (const ArgRecord& arg : graph.args_of(graph.tasks[p])) args_.push_back(arg);
         continue;
       }
       while (graph.loops[loop].parent != scope) loop = graph.loops[loop].parent;
@@ -64,16 +66,19 @@ class Outline {
     const TaskRecord& decision = graph_.tasks[loop.decision];
     TaskRecord task = decision;
     task.first_arg = static_cast<std::uint32_t>(args_.size());
-    std::vector<std::uint32_t> place(graph_.tensors.size(), TaskRecord::no_loop);
+    std::vector<rondo::detail::Keyed> accesses;
     for (std::uint32_t p = loop.first; p < loop.last; ++p) {
       for (const ArgRecord& arg : graph_.args_of(graph_.tasks[p])) {
-        if (!arg.is_address()) continue;
-        if (place[arg.tensor] == TaskRecord::no_loop) {
-          place[arg.tensor] = static_cast<std::uint32_t>(args_.size());
-          args_.push_back({ArgRecord::Kind::address, arg.access, arg.tensor});
-        } else if (args_[place[arg.tensor]].access != arg.access) {
-          args_[place[arg.tensor]].access = Access::read_write;
-        }
+        if (arg.is_address()) accesses.push_back({arg.tensor, static_cast<std::uint64_t>(arg.access)});
+      }
+    }
+    sort_once_each(accesses);
+    for (const rondo::detail::Keyed& access : accesses) {
+      const auto tensor = static_cast<std::uint32_t>(access.key);
+      if (args_.size() != task.first_arg && args_.back().tensor == tensor) {
+        args_.back().access = Access::read_write;
+      } else {
+        args_.push_back({ArgRecord::Kind::address, static_cast<Access>(access.item), tensor});
       }
     }
     task.arg_count = static_cast<std::uint32_t>(args_.size()) - task.first_arg;

@@ -11,8 +11,11 @@
 #include <unit/support.hpp>
 
 #include <doctest/doctest.h>
+#include <random.hpp>
 
+#include <cstddef>
 #include <cstdint>
+#include <random>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -61,6 +64,8 @@ bool has(const std::string& text, std::string_view part) {
   if (!found) MESSAGE(text);
   return found;
 }
+
+constexpr std::uint32_t none = graph::TaskRecord::no_loop;
 
 struct Graph : TaskGraph {
   Workspace<Int> small(const char* name) { return workspace<Int>(name, {1}); }
@@ -213,6 +218,80 @@ TEST_CASE("The tasks of a loop follow one another, and edges order it as a whole
     CHECK(inner.view().tasks.size() == 4);
     CHECK(inner.view().predecessor_count[3] == 3);  // the decision comes last
   }
+}
+
+TEST_CASE("An edge across a loop orders all its tasks, with few edges") {
+  for (std::uint32_t seed = 0; seed < 200; ++seed) {
+    CAPTURE(seed);
+    auto random = rondo::test::make_random(seed);
+    const auto below = [&](std::size_t n) { return std::uniform_int_distribution<std::size_t>(0, n - 1)(random); };
+    TaskGraph g{Edges::explicit_};
+    const auto flag = g.input<Int>("flag", {1});
+    std::size_t tensors = 0;
+    const auto add = [&] { (void)g.add<Set>(g.workspace<Int>(std::to_string(tensors++), {1})); };
+    const auto add_some = [&](const auto& self, int depth) -> void {
+      for (std::size_t n = 1 + below(4); n != 0; --n) {
+        if (const std::size_t kind = depth < 3 ? below(4) : 0; kind < 2) {
+          add();
+        } else if (kind == 2) {
+          g.when(flag, [&] { self(self, depth + 1); });
+        } else {
+          const auto done = g.workspace<Int>("done" + std::to_string(tensors++), {1});
+          g.repeat_until(done, 3, [&] { g.add<Set>(done), self(self, depth + 1); });
+        }
+      }
+    };
+    add_some(add_some, 0);
+    const std::size_t tasks = g.tasks().size();
+    for (std::size_t n = tasks < 2 ? 0 : tasks; n != 0; --n) {
+      const std::size_t after = 1 + below(tasks - 1);
+      const auto is_decision = [&](std::size_t t) {
+        return g.tasks()[t].loop != none && g.loops()[g.tasks()[t].loop].decision == t;
+      };
+      const std::size_t before = below(after);
+      if (!is_decision(before) && !is_decision(after)) {
+        g.add_edge(TaskId{static_cast<std::uint32_t>(before)}, TaskId{static_cast<std::uint32_t>(after)});
+      }
+    }
+    const FrozenGraph frozen = freeze(g);
+    const graph::GraphView view = frozen.view();
+    std::vector<std::vector<bool>> is_after(tasks, std::vector<bool>(tasks));  // by TaskId
+    for (std::size_t p = tasks; p-- > 0;) {
+      for (const std::uint32_t s : view.successors_of(p)) {
+        is_after[view.tasks[p].added_as][view.tasks[s].added_as] = true;
+        for (std::size_t t = 0; t < tasks; ++t) {
+          if (is_after[view.tasks[s].added_as][t]) is_after[view.tasks[p].added_as][t] = true;
+        }
+      }
+    }
+    // All tasks of the outermost loop that contains a task of an edge and not the other one.
+    const auto moved_with = [&](std::uint32_t task, std::uint32_t other) {
+      std::uint32_t outermost = none;
+      for (std::uint32_t l = g.tasks()[task].loop; l != none; l = g.loops()[l].parent) {
+        if (!graph::is_within(g.loops(), g.tasks()[other].loop, l)) outermost = l;
+      }
+      std::vector<std::uint32_t> all{task};
+      for (std::uint32_t t = 0; outermost != none && t < tasks; ++t) {
+        if (graph::is_within(g.loops(), g.tasks()[t].loop, outermost)) all.push_back(t);
+      }
+      return all;
+    };
+    for (const TaskGraph::Edge& edge : g.explicit_edges()) {
+      for (const std::uint32_t before : moved_with(edge.before, edge.after)) {
+        for (const std::uint32_t after : moved_with(edge.after, edge.before)) CHECK(is_after[before][after]);
+      }
+    }
+  }
+  // Two loops with chains of tasks.
+  constexpr std::size_t length = 300;
+  Graph g;
+  const auto x = g.inout<Int>("x", {1}), done = g.inout<Int>("done", {1});
+  const auto chain = [&] {
+    for (std::size_t n = 0; n < length; ++n) g.add<Use>(x, done), g.add<Use>(done, x);
+  };
+  g.when(done, chain);
+  g.repeat_until(done, 3, chain);
+  CHECK(freeze(g).view().successors.size() < 40 * length);
 }
 
 TEST_CASE("Memory that a repetition may need is kept during the whole loop") {

@@ -116,16 +116,19 @@ TaskId TaskGraph::add_loop(graph::LoopRecord loop, TensorKey condition, Extent m
 }
 
 template <class T, Direction D, class Body>
-TaskId TaskGraph::repeat_until(TensorHandle<T, D> condition, Extent most, Body&& body, double expected, Where where) {
+constexpr TaskId TaskGraph::repeat_until(TensorHandle<T, D> condition, Extent most, Body&& body, double expected,
+                                         Where where) {
   graph::LoopRecord loop;
   loop.expected = expected;
+  if (std::is_constant_evaluated()) return loops_.push_back(loop), TaskId{};  // static_graph refuses it
   return add_loop(loop, condition.key, most, body, where);
 }
 template <class T, Direction D, class Body>
-TaskId TaskGraph::when(TensorHandle<T, D> condition, Body&& body, double expected, Where where) {
+constexpr TaskId TaskGraph::when(TensorHandle<T, D> condition, Body&& body, double expected, Where where) {
   graph::LoopRecord loop;
   loop.kind = graph::LoopRecord::Kind::when;
   loop.expected = expected;
+  if (std::is_constant_evaluated()) return loops_.push_back(loop), TaskId{};  // static_graph refuses it
   return add_loop(loop, condition.key, 1, body, where);
 }
 

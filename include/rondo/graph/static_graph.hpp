@@ -20,6 +20,7 @@ struct StaticSizes {
   std::size_t args = 0;
   std::size_t edges = 0;
   std::size_t text = 0;
+  bool has_loops = false;
 };
 
 /// A frozen graph as a constant: the arrays of FrozenGraph, sized and filled at compile time.
@@ -95,7 +96,9 @@ struct StaticGraphRef {
 
 template <auto build>
 [[nodiscard]] consteval StaticSizes measure() {
-  const TaskGraph source = with_fill(build());
+  const TaskGraph built = build();
+  if (!built.loops().empty()) return {.has_loops = true};
+  const TaskGraph source = with_fill(built);
   const Analysis analysis = analyze(source);
   return {source.tensors().size(), analysis.order.size(), source.args().size(), analysis.successors.size(),
           source.text().size()};
@@ -103,6 +106,9 @@ template <auto build>
 
 template <auto build>
 [[nodiscard]] consteval auto make_static() {
+  static_assert(!measure<build>().has_loops,
+                "rondo: a graph that the compiler knows has no loops; pass what its lambda returns to rondo::open(), "
+                "which builds it at run time");
   const TaskGraph source = with_fill(build());
   return StaticGraph<measure<build>()>(source, analyze(source));
 }

@@ -246,18 +246,18 @@ class TaskGraph {
 
   /// Adds a loop: the tasks that `body`, a callable without parameters, adds to this graph run again and again until
   /// `condition`, a tensor of one integer or bool that they write, is not 0 at the end of a repetition, but `most`
-  /// times at most. The device decides; the host does not take part. From the second repetition on, the tasks find
+  /// times at most; docs/loops.md says who decides. From the second repetition on, the tasks find
   /// their tensors as the previous one left them. Loops nest up to `most_loop_depth` deep. `expected`: the number of
   /// repetitions that predictions assume; 0: `most`. Returns the task that decides; an edge to or from a task of the
   /// loop orders the whole loop. If `body` throws, its tasks are removed. @throws Error invalid_argument: names the
   /// condition, and what is wrong with it or with the body; limit_exceeded
   template <class T, Direction D, class Body>
-  TaskId repeat_until(TensorHandle<T, D> condition, Extent most, Body&& body, double expected = 0,
-                      Where where = Where::current());
+  constexpr TaskId repeat_until(TensorHandle<T, D> condition, Extent most, Body&& body, double expected = 0,
+                                Where where = Where::current());
   /// The same for tasks that run once, if `condition` is not 0 when the loop begins, or not at all. Tensors that only
   /// they write are undefined after them. `expected`: the fraction of rounds in which they run; 0 means 1.
   template <class T, Direction D, class Body>
-  TaskId when(TensorHandle<T, D> condition, Body&& body, double expected = 0, Where where = Where::current());
+  constexpr TaskId when(TensorHandle<T, D> condition, Body&& body, double expected = 0, Where where = Where::current());
   /// The most levels of nested loops.
   static constexpr std::uint32_t most_loop_depth = 4;
   /// The loops, each after the loop that contains it.

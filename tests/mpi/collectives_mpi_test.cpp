@@ -334,10 +334,209 @@ TEST_CASE("Collectives that cannot be are refused when they are added") {
   CHECK(text([&] { graph.add_collective(Collective::all_reduce, foreign, ranks); }) ==
         "all_reduce receives a tensor of another graph");
   CHECK(graph.tasks().empty());
-  const auto go = graph.inout<std::int32_t>("go", {1});
-  CHECK(text([&] {
-          graph.when(go, [&] { graph.add_collective(Collective::all_reduce, x, ranks); });
-        }).find("all_reduce is in a loop") == 0);
+}
+
+namespace {
+
+/// Adds x up until the condition of a loop holds, which all ranks share: the first rank that wants to ends it.
+struct Until {
+  static constexpr std::string_view name = "until";
+  static constexpr auto core = rondo::CoreType::vector;
+  static void run(rondo::In<std::int32_t> wanted, rondo::InOut<std::int32_t> count, rondo::InOut<float> x,
+                  rondo::Out<std::int32_t> done) noexcept {
+    done[0] = ++count[0] == wanted[0] ? 1 : 0;
+    for (std::size_t i = 0; i < x.size(); ++i) x[i] = x[i] + 1;
+  }
+};
+struct Looping {
+  rondo::TaskGraph graph;
+  rondo::Input<std::int32_t> wanted = graph.input<std::int32_t>("wanted", {1});
+  rondo::Input<std::int32_t> extra = graph.input<std::int32_t>("extra", {1});
+  rondo::InputOutput<std::int32_t> count = graph.inout<std::int32_t>("count", {1});
+  rondo::InputOutput<float> x = graph.inout<float>("x", {n});
+  rondo::Workspace<std::int32_t> done = graph.workspace<std::int32_t>("done", {1});
+  rondo::Workspace<std::int32_t> any = graph.workspace<std::int32_t>("any", {1});
+
+  template <class Ranks>
+  void add_loop(Ranks& ranks, rondo::Extent most = 20) {
+    graph.repeat_until(done, most, [&] {
+      graph.add<Until>(wanted, count, x, done);
+      if (ranks.size() > 1 && ranks.rank() < 2) {  // both send first
+        const auto other = graph.workspace<float>("other", {n});
+        graph.add_collective(Collective::send, x, ranks, {.rank = 1 - ranks.rank()});
+        graph.add_collective(Collective::recv, other, ranks, {.rank = 1 - ranks.rank()});
+        graph.add<Add>(other, x);
+      }
+      graph.add_collective(Collective::all_reduce, x, ranks, {.reduction = Reduction::max});
+      graph.add_collective(Collective::all_reduce, done, ranks, {.reduction = Reduction::max});
+    });
+  }
+  struct Add {
+    static constexpr std::string_view name = "add";
+    static constexpr auto core = rondo::CoreType::vector;
+    static void run(rondo::In<float> x, rondo::InOut<float> y) noexcept {
+      for (std::size_t i = 0; i < y.size(); ++i) y[i] += x[i];
+    }
+  };
+};
+
+}  // namespace
+
+TEST_CASE_TEMPLATE("Collectives in loops: all ranks repeat a loop as often as its collective says", P, rondo::A2A3Sim,
+                   rondo::HostOn<rondo::Pool>, rondo::A5SimOn<rondo::Checked<rondo::Pool>>) {
+  const mpi::Group group;
+  mpi::Communicator ranks(group);
+  Looping l;
+  l.add_loop(ranks);
+  // The last rank alone says whether another all_reduce runs.
+  l.graph.add_collective(Collective::all_reduce, l.extra, l.any, ranks, {.reduction = Reduction::max});
+  l.graph.when(l.any, [&] { l.graph.add_collective(Collective::all_reduce, l.x, ranks); });
+  l.graph.add_collective(Collective::all_reduce, l.x, ranks);
+  auto session = rondo::open<P>(l.graph, busy_options<P>());
+  for (std::int32_t round = 0; round < 6; ++round) {
+    const std::vector<std::int32_t> wanted{3 + round + 2 * group.rank()};
+    const std::vector<std::int32_t> extra{round % 2 == 0 && group.rank() + 1 == group.size() ? 1 : 0};
+    std::vector<std::int32_t> count{0};
+    Floats x(n, 0);
+    const Status status =
+        session.run_round(bind(l.wanted, wanted), bind(l.extra, extra), bind(l.count, count), bind(l.x, x));
+    const std::string text = session.explain(status).c_str();
+    INFO(text);
+    REQUIRE(status.ok());
+    CHECK(count[0] == 3 + round);
+    float expected = 0;
+    for (std::int32_t i = 0; i < 3 + round; ++i) expected = group.size() > 1 ? 2 * (expected + 1) : expected + 1;
+    const auto size = static_cast<float>(group.size());
+    expected *= round % 2 == 0 ? size * size : size;
+    CHECK(x == Floats(n, expected));
+  }
+}
+
+TEST_CASE("Collectives in loops: rounds in flight do not mix") {
+  const mpi::Group group;
+  mpi::Communicator ranks(group);
+  Looping l;
+  l.add_loop(ranks);
+  l.graph.add<Twice>(l.x, l.graph.workspace<float>("unused", {n}));
+  l.graph.add_collective(Collective::all_reduce, l.extra, l.any, ranks, {.reduction = Reduction::max});
+  auto session =
+      rondo::open_pipelined<rondo::A2A3SimOn<rondo::Pool>, 3>(l.graph, busy_options<rondo::A2A3SimOn<rondo::Pool>>());
+  using Ints = std::vector<std::int32_t>;
+  std::vector<Ints> wanted, count(30, Ints{0});
+  std::vector<Floats> x(30, Floats(n));
+  const Ints extra{0};
+  for (std::int32_t round = 0; round < 30; ++round) wanted.push_back({1 + round % 7 + group.rank()});
+  for (std::size_t i = 0; i < 30; ++i) {
+    (void)session.submit_round(bind(l.wanted, wanted[i]), bind(l.extra, extra), bind(l.count, count[i]),
+                               bind(l.x, x[i]));
+  }
+  REQUIRE(session.wait_all().ok());
+  for (std::int32_t round = 0; round < 30; ++round) CHECK(count[static_cast<std::size_t>(round)][0] == 1 + round % 7);
+}
+
+TEST_CASE("Collectives in loops that ranks could decide differently are refused on all ranks") {
+  const mpi::Group group;
+  const auto opens = [&](auto build) {
+    mpi::Communicator ranks(group);
+    Looping l;
+    build(l, ranks);
+    l.graph.add<Twice>(l.x, l.graph.workspace<float>("unused", {n}));
+    l.graph.add<Until>(l.wanted, l.count, l.x, l.any);
+    l.graph.add<Until>(l.extra, l.count, l.x, l.any);
+    try {
+      auto session = rondo::open<rondo::A2A3Sim>(l.graph);
+    } catch (const rondo::Error& e) {
+      CHECK(e.code() == Errc::invalid_argument);
+      return std::string(e.what());
+    }
+    return std::string("opened");
+  };
+  const auto reduce = [](Looping& l, auto& ranks, auto tensor) {
+    l.graph.add_collective(Collective::all_reduce, tensor, ranks, {.reduction = Reduction::max});
+  };
+  const std::string refused =
+      "a2a3_sim: on rank 0, all_reduce of 6 float32 with the max in a loop might be repeated another number of times "
+      "than on other ranks; let an all_reduce or a broadcast, over the same communicator, be the last to write the "
+      "loop's condition";
+  CHECK(opens([&](Looping& l, auto& ranks) { l.add_loop(ranks); }) == "opened");
+  // Nothing gives the ranks the condition.
+  CHECK(opens([&](Looping& l, auto& ranks) {
+          l.graph.repeat_until(l.done, 3,
+                               [&] { l.graph.add<Until>(l.wanted, l.count, l.x, l.done), reduce(l, ranks, l.x); });
+        }) == refused);
+  // Something writes it again.
+  CHECK(opens([&](Looping& l, auto& ranks) {
+          l.graph.repeat_until(l.done, 3, [&] {
+            l.graph.add<Until>(l.wanted, l.count, l.x, l.done), reduce(l, ranks, l.x), reduce(l, ranks, l.done);
+            l.graph.add<Until>(l.wanted, l.count, l.x, l.done);
+          });
+        }) == refused);
+  // The collective that gives it might not run, or runs in another loop.
+  CHECK(opens([&](Looping& l, auto& ranks) {
+          reduce(l, ranks, l.count);
+          l.graph.repeat_until(l.done, 3, [&] {
+            l.graph.add<Until>(l.wanted, l.count, l.x, l.done), reduce(l, ranks, l.x);
+            l.graph.when(l.extra, [&] { reduce(l, ranks, l.done); });
+          });
+        }) == refused);
+  // A repetition of the outer loop decides the inner one by another value.
+  const auto nested = [&](bool is_given_each_time) {
+    return opens([&](Looping& l, auto& ranks) {
+      reduce(l, ranks, l.count);
+      l.graph.repeat_until(l.done, 3, [&] {
+        if (is_given_each_time) reduce(l, ranks, l.count);
+        l.graph.when(l.count, [&] { reduce(l, ranks, l.x); });
+        l.graph.add<Until>(l.wanted, l.count, l.x, l.done), reduce(l, ranks, l.done);
+      });
+    });
+  };
+  CHECK(nested(true) == "opened");
+  CHECK(nested(false) == refused);
+  if (group.size() == 1) return;
+  // The loops differ.
+  CHECK(opens([&](Looping& l, auto& ranks) { l.add_loop(ranks, group.rank() == 1 ? 4 : 5); })
+            .find("a2a3_sim: the ranks open different graphs: 0 is all_reduce of 6 float32 with the max in a loop on "
+                  "rank 0 and all_reduce of 6 float32 with the max in a loop on rank 1") == 0);
+  CHECK(opens([&](Looping& l, auto& ranks) {
+          reduce(l, ranks, l.count);
+          if (group.rank() != 1) l.graph.when(l.count, [&] { reduce(l, ranks, l.x); });
+          if (group.rank() == 1) reduce(l, ranks, l.x);
+        })
+            .find("1 is all_reduce of 6 float32 with the max in a loop on rank 0 and all_reduce of 6 float32 with the "
+                  "max on rank 1") != std::string::npos);
+  CHECK(opens([&](Looping& l, auto& ranks) {
+          reduce(l, ranks, l.count);
+          if (group.rank() == 0)
+            l.graph.when(l.count, [&] { l.graph.add_collective(Collective::send, l.x, ranks, {.rank = 1}); });
+          if (group.rank() == 1) l.graph.add_collective(Collective::recv, l.x, ranks, {.rank = 0});
+        }).find("0 is send of 6 float32 to rank 1 in a loop on rank 0 and recv of 6 float32 from rank 0 on rank 1") !=
+        std::string::npos);
+}
+
+TEST_CASE("Collectives in loops: a rank that ends a loop early is waited for with patience, and the task is named") {
+  const mpi::Group group(MPI_COMM_WORLD, {.patience = 0.2});
+  if (group.size() == 1) return;
+  mpi::Communicator ranks(group);
+  Looping l;
+  l.add_loop(ranks);
+  l.graph.add_collective(Collective::all_reduce, l.extra, l.any, ranks);
+  auto session = rondo::open<rondo::A2A3Sim>(l.graph);
+  const std::vector<std::int32_t> wanted{9}, extra{0};
+  std::vector<std::int32_t> count{0};
+  Floats x(n);
+  if (group.rank() == 0) session.request_stop();
+  const Status status =
+      session.run_round(bind(l.wanted, wanted), bind(l.extra, extra), bind(l.count, count), bind(l.x, x));
+  const std::string text = session.explain(status).c_str();
+  INFO(text);
+  CHECK(status.poisoned());
+  CHECK(status.code() == (group.rank() == 0 ? Errc::stopped : Errc::kernel_failed));
+  if (group.rank() != 0) CHECK(text.find(" waited 200 ms for the other ranks") != std::string::npos);
+  if (group.rank() != 0)
+    CHECK((text.find("'send(x)'") != std::string::npos || text.find("recv(other)") != std::string::npos ||
+           text.find("'all_reduce(x)'") != std::string::npos));
+  MPI_Barrier(MPI_COMM_WORLD);
+  (void)session.close();
 }
 
 TEST_CASE("A rank that does not run its round is waited for with patience, and the task is named") {

@@ -235,6 +235,79 @@ TEST_CASE("At most six graphs with collectives are open on a device") {
   CHECK(text_of([&] { (void)rondo::open<A2A3OverStandIn>(graph); }) == "fine");
 }
 
+namespace {
+
+/// Repeats until the first rank that wants to end says so; then doubles the sum of all ranks' x.
+struct Until {
+  static constexpr std::string_view name = "until";
+  static constexpr auto core = rondo::CoreType::vector;
+  static void run(rondo::In<std::int32_t> wanted, rondo::InOut<std::int32_t> count, rondo::InOut<float> x,
+                  rondo::Out<std::int32_t> done) noexcept {
+    done[0] = ++count[0] == wanted[0] ? 1 : 0;
+    for (std::size_t i = 0; i < x.size(); ++i) x[i] = x[i] + 1;
+  }
+};
+struct Looping {
+  rondo::TaskGraph graph;
+  rondo::Input<std::int32_t> wanted = graph.input<std::int32_t>("wanted", {1});
+  rondo::InputOutput<std::int32_t> count = graph.inout<std::int32_t>("count", {1});
+  rondo::InputOutput<float> x = graph.inout<float>("x", {n});
+  rondo::Output<float> y = graph.output<float>("y", {n});
+  rondo::Workspace<std::int32_t> done = graph.workspace<std::int32_t>("done", {1});
+
+  template <class Communicator>
+  explicit Looping(Communicator& ranks, bool is_shared = true) {
+    graph.repeat_until(done, 20, [&] {
+      graph.add<Until>(wanted, count, x, done);
+      graph.add_collective(Collective::all_reduce, x, ranks, {.reduction = Reduction::max});
+      if (is_shared) graph.add_collective(Collective::all_reduce, done, ranks, {.reduction = Reduction::max});
+    });
+    graph.add_collective(Collective::all_reduce, x, ranks);
+    graph.add<Twice>(x, y);
+  }
+  [[nodiscard]] Floats run(auto& session, int rank, int round) {
+    const std::vector<std::int32_t> at{3 + round + rank};
+    std::vector<std::int32_t> times{0};
+    Floats values = input_of(rank, round);
+    Floats out(n);
+    const Status status = session.run_round(bind(wanted, at), bind(count, times), bind(x, values), bind(y, out));
+    const std::string text = session.explain(status).c_str();
+    INFO(text);
+    REQUIRE(status.ok());
+    CHECK(times[0] == 3 + round);
+    return out;
+  }
+};
+
+}  // namespace
+
+TEST_CASE("Collectives in loops are captured with their section, which is a graph of its own") {
+  const mpi::Group group;
+  Ranks ranks(group, {.most_graphs = 3});
+  mpi::Communicator others(group);
+  Looping onboard(*ranks);
+  Looping simulated(others);
+  {
+    auto session = rondo::open<A2A3OverStandIn>(onboard.graph);
+    auto simulation = rondo::open<rondo::A2A3Sim>(simulated.graph);
+    const std::uint64_t calls = rondo_stand_in_hccl_calls();
+    for (int round = 0; round < 5; ++round) {
+      CHECK(onboard.run(session, group.rank(), round) == simulated.run(simulation, group.rank(), round));
+    }
+    CHECK(session.platform().is_captured());
+    CHECK(rondo_stand_in_hccl_calls() == calls);  // repetitions replay what was captured
+    CHECK(text_of([&] {
+            (void)rondo::open<A2A3OverStandIn>(onboard.graph);
+          }).find("more than 3 graphs with collectives would be open on device 0") != std::string::npos);
+    CHECK(session.close().ok());
+  }
+  CHECK(text_of([&] { (void)rondo::open<A2A3OverStandIn>(onboard.graph); }) == "fine");
+  Looping apart(*ranks, false);
+  CHECK(text_of([&] {
+          (void)rondo::open<A2A3OverStandIn>(apart.graph);
+        }).find("might be repeated another number of times than on other ranks") != std::string::npos);
+}
+
 TEST_CASE("A rank that dies in a collective fails the rounds of the others, and their sessions are poisoned") {
   const mpi::Group group;
   if (group.size() == 1) return;

@@ -8,9 +8,11 @@
 #include <rondo/tensor/data_type.hpp>
 #include <rondo/tensor/handle.hpp>
 
+#include <algorithm>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string_view>
 #include <type_traits>
 #include <vector>
@@ -97,11 +99,12 @@ inline void check_sizes(std::string_view name, Collective what, std::int64_t fro
 
 /// The numbers of a collective by which ranks compare their graphs.
 struct CollectiveNumbers {
-  static constexpr std::size_t count = 4;
+  static constexpr std::size_t count = 5;
   std::uint64_t kind = 0;  ///< the collective, its reduction and its type; `none`: no collective
   std::uint64_t rank = 0;
   std::uint64_t from = 0;  ///< in elements
   std::uint64_t to = 0;
+  std::uint64_t loop = 0;  ///< a hash of the loops around it, see hash_loops(); `none`: ranks may decide differently
   static constexpr std::uint64_t none = 0xFFFF'FFFF;
 
   [[nodiscard]] static CollectiveNumbers of(const CollectiveTask& task, const GraphView& view) {
@@ -122,6 +125,7 @@ struct CollectiveNumbers {
     if (reduces(what())) text.append({" with the ", to_string(static_cast<Reduction>(kind >> 16U & 0xFFU))});
     if (what() == Collective::send) text.append({" to rank ", rank});
     if (what() == Collective::broadcast || what() == Collective::recv) text.append({" from rank ", rank});
+    if (loop != 0) text.append({" in a loop"});
     return text;
   }
   friend bool operator==(const CollectiveNumbers&, const CollectiveNumbers&) = default;
@@ -137,7 +141,16 @@ inline void check_same_collectives(const std::vector<std::vector<CollectiveNumbe
                             " on rank ", a, " and ", on_b.text().c_str(), " on rank ", b,
                             "; add the same collectives, in the same order and of the same sizes, on all ranks"));
   };
-  const CollectiveNumbers missing{CollectiveNumbers::none, 0, 0, 0};
+  for (std::size_t r = 0; r < all.size(); ++r) {
+    for (const CollectiveNumbers& c : all[r]) {
+      if (c.loop != CollectiveNumbers::none) continue;
+      throw Error(Errc::invalid_argument,
+                  Error::Text(platform, ": on rank ", r, ", ", c.text().c_str(),
+                              " might be repeated another number of times than on other ranks; let an all_reduce or a "
+                              "broadcast, over the same communicator, be the last to write the loop's condition"));
+    }
+  }
+  const CollectiveNumbers missing{CollectiveNumbers::none, 0, 0, 0, 0};
   /// The n-th collective of rank r that `is_wanted`.
   const auto nth = [&](std::size_t r, std::size_t n, const auto& is_wanted) {
     for (const CollectiveNumbers& c : all[r]) {
@@ -160,7 +173,8 @@ inline void check_same_collectives(const std::vector<std::vector<CollectiveNumbe
         const auto sent = nth(a, n, [&](const auto& c) { return c.what() == Collective::send && c.rank == b; });
         const auto awaited = nth(b, n, [&](const auto& c) { return c.what() == Collective::recv && c.rank == a; });
         if (sent == missing && awaited == missing) break;
-        if (sent.from != awaited.from || sent.kind >> 8U != awaited.kind >> 8U) fail(n, a, sent, b, awaited);
+        const bool is_same = sent.from == awaited.from && sent.loop == awaited.loop;
+        if (!is_same || sent.kind >> 8U != awaited.kind >> 8U) fail(n, a, sent, b, awaited);
       }
     }
   }
@@ -206,18 +220,69 @@ void compare_collectives(const std::vector<CollectiveNumbers>& own, std::string_
   std::vector<std::uint64_t> numbers;
   for (std::size_t i = 0; i < most; ++i) {
     const CollectiveNumbers n = i < own.size() ? own[i] : CollectiveNumbers{};
-    numbers.insert(numbers.end(), {n.kind, n.rank, n.from, n.to});
+    numbers.insert(numbers.end(), {n.kind, n.rank, n.from, n.to, n.loop});
   }
   const std::vector<std::uint64_t> gathered = gather(numbers);
   std::vector<std::vector<CollectiveNumbers>> all(counts.size());
   for (std::size_t r = 0; r < counts.size(); ++r) {
     for (std::size_t i = 0; i < counts[r]; ++i) {
       const std::uint64_t* const n = &gathered[(r * most + i) * CollectiveNumbers::count];
-      all[r].push_back({n[0], n[1], n[2], n[3]});
+      all[r].push_back({n[0], n[1], n[2], n[3], n[4]});
     }
   }
   check_same_collectives(all, platform);
   if (sends_wait) check_progress(all, platform);
+}
+
+/// A collective in a frozen graph: the position where it begins, its tensor, and the task that completes it.
+struct PlacedCollective {
+  std::uint32_t position = 0;
+  std::uint32_t tensor = 0;
+  TaskId done{};
+};
+
+/// The one of `agreeing`, which give all ranks the same elements, that decides a loop: it runs before each decision,
+/// and no other task writes the condition in between. Returns its number, or the number of them if there is none.
+[[nodiscard]] inline std::size_t find_deciding(const GraphView& view, const LoopRecord& loop,
+                                               std::span<const PlacedCollective> agreeing) {
+  const std::uint32_t condition = root_of(view.tensors, loop.condition);
+  for (std::size_t n = agreeing.size(); n-- > 0;) {
+    const PlacedCollective& c = agreeing[n];
+    const std::uint32_t around = view.tasks[c.position].loop;
+    const bool is_first = loop.kind == LoopRecord::Kind::when;
+    const std::uint32_t inner = is_first ? loop.parent : view.tasks[loop.decision].loop;
+    const bool comes_each_time = is_first ? is_within(view.loops, inner, around) : around == inner;
+    if (c.position > loop.decision || !comes_each_time || c.tensor != loop.condition) continue;
+    std::uint32_t last = loop.decision;  // or the end of a loop that decides again without the collective
+    for (std::uint32_t l = inner; l != around; l = view.loops[l].parent) last = std::max(last, view.loops[l].last);
+    for (std::uint32_t p = c.position + 1; p < last; ++p) {
+      if (view.tasks[p].added_as == index(c.done)) continue;
+      for (const ArgRecord& arg : view.args_of(view.tasks[p])) {
+        if (!arg.is_address() || !writes(arg.access)) continue;
+        if (root_of(view.tensors, arg.tensor) == condition) return agreeing.size();
+      }
+    }
+    return n;
+  }
+  return agreeing.size();
+}
+
+/// A hash of the loops around a task: their kinds, the most repetitions, and the collectives that decide them. 0: there
+/// are none; CollectiveNumbers::none: no collective decides one of them.
+[[nodiscard]] inline std::uint64_t hash_loops(const GraphView& view, std::uint32_t task,
+                                              std::span<const PlacedCollective> agreeing) {
+  std::uint64_t hash = 0;
+  for (std::uint32_t l = view.tasks[task].loop; l != TaskRecord::no_loop; l = view.loops[l].parent) {
+    const LoopRecord& loop = view.loops[l];
+    const std::size_t deciding = find_deciding(view, loop, agreeing);
+    if (deciding == agreeing.size()) return CollectiveNumbers::none;
+    const auto most = static_cast<std::uint64_t>(view.args_of(view.tasks[loop.decision])[2].bits);
+    for (const std::uint64_t value : {std::uint64_t{1}, static_cast<std::uint64_t>(loop.kind), most, deciding}) {
+      hash = (hash ^ value) * 0x9E37'79B9'7F4A'7C15U;
+      hash ^= hash >> 32U;
+    }
+  }
+  return hash;
 }
 
 /// The collectives of a graph whose calls, of type Begin, `is_own` recognises; none unless the call at the session's
@@ -225,14 +290,21 @@ void compare_collectives(const std::vector<CollectiveNumbers>& own, std::string_
 template <class Begin, class IsOwn>
 [[nodiscard]] std::vector<CollectiveNumbers> list_collectives(const CallSession& session, const IsOwn& is_own) {
   std::vector<CollectiveNumbers> own;
+  std::vector<std::uint32_t> positions;
+  std::vector<PlacedCollective> agreeing;
   for (std::uint32_t p = 0; p < session.view.tasks.size(); ++p) {
     const TaskRecord& task = session.view.tasks[p];
     if (task.session != &tell_library<Begin>) continue;
     const auto* const begin = reinterpret_cast<const Begin*>(session.view.args_of(task)[0].bits);  // NOLINT: a call
     if (!is_own(*begin)) continue;
     if (own.empty() && p != session.position) return {};
-    own.push_back(CollectiveNumbers::of(begin->operation.task, session.view));
+    const CollectiveTask& collective = begin->operation.task;
+    own.push_back(CollectiveNumbers::of(collective, session.view));
+    positions.push_back(p);
+    const bool is_same_on_all = collective.what == Collective::all_reduce || collective.what == Collective::broadcast;
+    if (is_same_on_all) agreeing.push_back({p, index(collective.to.tensor()), begin->operation.done});
   }
+  for (std::size_t c = 0; c < own.size(); ++c) own[c].loop = hash_loops(session.view, positions[c], agreeing);
   return own;
 }
 
@@ -295,11 +367,6 @@ TaskId TaskGraph::add_collective(Collective what, TensorHandle<T, From> from, Te
                                  CollectiveOptions options) {
   static_assert(!is_carried_in_args(From) && !is_carried_in_args(To),
                 "rondo: a host input is in the args table; copy it to a tensor with a kernel");
-  if (open_loop_ != graph::TaskRecord::no_loop) {
-    refuse_with(Where::current(), {to_string(what),
-                                   " is in a loop, which ranks may repeat a different number of times; "
-                                   "add it outside of the loop"});
-  }
   return detail::add_checked_collective(*this, {what, options, data_type_of<T>, from.key, to.key},
                                         kernels_may_write(To), ranks);
 }

@@ -99,8 +99,10 @@ class Communicator {
     const TaskId end = task.writes_on(rank()) ? graph.add_call(name, {token, target}, operation.end)
                                               : graph.add_call(name, {token}, operation.end);
     graph.add_edge(begin, end);
+    operation.done = end;
     for (std::uint32_t t = 0; t < index(begin); ++t) {  // no begin waits for the end of an earlier send
-      if (is_end_of_send(graph, t)) graph.add_edge(begin, TaskId{t});
+      const bool is_in_same_loop = graph.tasks()[t].loop == graph.tasks()[index(begin)].loop;
+      if (is_in_same_loop && is_end_of_send(graph, t)) graph.add_edge(begin, TaskId{t});
     }
     return task.what == Collective::send ? begin : end;
   }
@@ -203,6 +205,7 @@ class Communicator {
     CollectiveTask task;
     Begin begin;
     End end;
+    TaskId done{};  ///< completes it
     std::unique_ptr<Memory> memory = std::make_unique<Memory>();
     MPI_Request request = MPI_REQUEST_NULL;
 

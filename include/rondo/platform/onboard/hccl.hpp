@@ -33,7 +33,8 @@ struct HcclOptions {
   /// The number of the device, that of the sessions.
   std::uint32_t device = 0;
   /// How many graphs with collectives may be open on the device at once, in this process. HCCL hangs if it finds
-  /// its AICPU cores full, and six graphs fill them. Each shape and each slot of a session has a graph.
+  /// its AICPU cores full, and six graphs fill them. Each shape and each slot of a session has a graph, and each
+  /// section of a graph with loops.
   std::uint32_t most_graphs = 6;
   /// The time limit for the first run of a collective, in milliseconds.
   std::int32_t timeout_ms = 50'000;
@@ -193,10 +194,11 @@ class HcclCommunicator {
     const bool reads = task.reads_on(rank_);
     const bool writes = task.writes_on(rank_);
     if (task.from != task.to) {
-      return graph.add_call(name, {order, {task.from, Access::read}, {task.to, Access::write}}, operation.call);
+      return operation.done =
+                 graph.add_call(name, {order, {task.from, Access::read}, {task.to, Access::write}}, operation.call);
     }
     const Access access = reads && writes ? Access::read_write : reads ? Access::read : Access::write;
-    return graph.add_call(name, {order, {task.to, access}}, operation.call);
+    return operation.done = graph.add_call(name, {order, {task.to, access}}, operation.call);
   }
 
  private:
@@ -239,12 +241,12 @@ class HcclCommunicator {
       try {
         warm_up(from, to);
       } catch (...) {
-        if (is_first) ranks.end_graph();
+        if (is_first) ranks.end_graph(ranks.count_graphs(session));
         throw;
       }
     }
     void close(const CallSession& session) noexcept {
-      if (ranks.is_first(session)) ranks.end_graph();
+      if (ranks.is_first(session)) ranks.end_graph(ranks.count_graphs(session));
     }
 
     /// Puts the collective on a stream. @throws Error device_failed
@@ -272,6 +274,7 @@ class HcclCommunicator {
     std::string name;
     CollectiveTask task;
     Call call;
+    TaskId done{};  ///< the call in the graph
 
    private:
     /// HCCL connects and allocates at the first run of a collective, which a capture would refuse.
@@ -340,16 +343,32 @@ class HcclCommunicator {
     const std::vector<graph::CollectiveNumbers> own = list(session);
     if (own.empty()) return false;
     graph::compare_collectives(own, session.platform.name, true, gather_);
-    const std::uint32_t open = platform::onboard::hccl_graphs[options_.device].fetch_add(1, std::memory_order_relaxed);
-    if (open < options_.most_graphs) return true;
-    end_graph();
+    const std::uint32_t graphs = count_graphs(session);
+    const std::uint32_t open =
+        platform::onboard::hccl_graphs[options_.device].fetch_add(graphs, std::memory_order_relaxed);
+    if (open + graphs <= options_.most_graphs) return true;
+    end_graph(graphs);
     throw Error(Errc::limit_exceeded,
                 Error::Text(session.platform.name, ": more than ", options_.most_graphs,
                             " graphs with collectives would be open on device ", options_.device,
                             ", and HCCL would hang; close a session, or keep fewer shapes or slots"));
   }
-  void end_graph() const noexcept {
-    platform::onboard::hccl_graphs[options_.device].fetch_sub(1, std::memory_order_relaxed);
+  void end_graph(std::uint32_t graphs) const noexcept {
+    platform::onboard::hccl_graphs[options_.device].fetch_sub(graphs, std::memory_order_relaxed);
+  }
+  /// The number of captured graphs with collectives of this communicator: a graph with loops has one for each section
+  /// between their ends.
+  [[nodiscard]] std::uint32_t count_graphs(const CallSession& session) const noexcept {
+    std::uint32_t graphs = 0;
+    bool has_one = false;
+    for (std::uint32_t p = 0; p < session.view.tasks.size(); ++p) {
+      const graph::TaskRecord& task = session.view.tasks[p];
+      if (p != 0 && task.loop != session.view.tasks[p - 1].loop) has_one = false;
+      if (task.session != &tell_library<Call>) continue;
+      const auto* const call = reinterpret_cast<const Call*>(session.view.args_of(task)[0].bits);  // NOLINT: a call
+      if (&call->operation.ranks == this && !std::exchange(has_one, true)) ++graphs;
+    }
+    return graphs;
   }
 
   Options options_;

@@ -161,6 +161,13 @@ std::uint32_t add_task(Graph& graph, const py::object& what, const py::args& arg
   }));
 }
 
+std::uint32_t add_loop(Graph& graph, graph::LoopRecord::Kind kind, const Tensor& condition, const py::object& most,
+                       const py::function& body, double expected) {
+  const Extent limit =
+      change(graph, py::isinstance<py::str>(most), [&](erased::Graph& g) { return extent_of(g, most); });
+  return index(erased::add_loop(graph.native, kind, condition.key, limit, [&] { (void)body(); }, expected));
+}
+
 Tensor reshaped(const Tensor& tensor, const py::object& extents) {
   erased::Graph none{Edges::derived};
   Tensor other = tensor;
@@ -259,6 +266,21 @@ void define_graph(py::module_& module) {
         g.native.tasks.add_edge(TaskId{before}, TaskId{after});
       },
       py::arg("before"), py::arg("after"), "The second task starts only when the first is done.");
+  graph.def(
+      "repeat_until",
+      [](Graph& g, const Tensor& condition, const py::object& most, const py::function& body, double expected) {
+        return add_loop(g, graph::LoopRecord::Kind::repeat_until, condition, most, body, expected);
+      },
+      py::arg("condition"), py::arg("most"), py::arg("body"), py::arg("expected") = 0.0,
+      "Adds a loop: the tasks that the function `body` adds run again and again until the condition, a tensor of one\n"
+      "integer or bool that they write, is not 0, `most` times at most. Returns the number of the task that decides.");
+  graph.def(
+      "when",
+      [](Graph& g, const Tensor& condition, const py::function& body, double expected) {
+        return add_loop(g, graph::LoopRecord::Kind::when, condition, py::int_(1), body, expected);
+      },
+      py::arg("condition"), py::arg("body"), py::arg("expected") = 0.0,
+      "The tasks that the function `body` adds run if the condition is not 0 when the loop begins, or not at all.");
   graph.def(
       "keep", [](Graph& g, const Tensor& tensor) { g.native.tasks.keep(Input<float>{tensor.key}); }, py::arg("tensor"),
       "The tensor shares its memory with no other.");

@@ -647,6 +647,20 @@ void define_session(py::module_& module) {
       .def_property_readonly("task", [or_none](const erased::Finding& f) { return or_none(f.task); })
       .def_property_readonly("tensor", [or_none](const erased::Finding& f) { return or_none(f.tensor); })
       .def("__repr__", [](const erased::Finding& f) { return "<rondo.Finding " + f.kind + ": " + f.text + ">"; });
+  py::class_<LoopReport>(module, "Loop", "A loop of a session's graph, and who reads its condition.")
+      .def_readonly("name", &LoopReport::name, "As in messages, such as 'until done'.")
+      .def_property_readonly(
+          "decision", [](const LoopReport& l) { return index(l.decision); }, "The task that decides.")
+      .def_property_readonly(
+          "host_decides", [](const LoopReport& l) { return l.decider == LoopReport::Decider::host; },
+          "Whether the host reads the condition, and waits for it in the middle of a round.")
+      .def_property_readonly(
+          "why", [](const LoopReport& l) { return std::string(l.why); },
+          "The reason why the host decides, as a clause; empty if the device does.")
+      .def("__repr__", [](const LoopReport& l) {
+        const bool is_host = l.decider == LoopReport::Decider::host;
+        return "<rondo.Loop '" + l.name + "': the " + (is_host ? "host" : "device") + " decides>";
+      });
   py::class_<erased::Prediction>(module, "Prediction", "The predicted times of a round on the chip, in nanoseconds.")
       .def_readonly("copy_in_ns", &erased::Prediction::copy_in_ns)
       .def_readonly("launch_ns", &erased::Prediction::launch_ns)
@@ -739,6 +753,9 @@ void define_session(py::module_& module) {
             return ns < 0 ? py::object(py::none()) : py::object(py::float_(ns));
           },
           "The nanoseconds that the tasks of the last round took on the device; None if it is unknown.")
+      .def(
+          "explain_loops", [](Session& s) { return s.any_at_rest().loops(); },
+          "The loops of the graph, as a list of Loop.")
       .def_property_readonly(
           "findings",
           [](Session& s) {

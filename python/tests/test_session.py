@@ -57,6 +57,58 @@ class SessionTest(unittest.TestCase):
             call(*args, **kwargs)
         self.assertEqual(raised.exception.code, code)
 
+    # --- loops
+
+    def test_a_loop_repeats_until_its_tasks_end_it(self):
+        @rondo.kernel("x: in i32[n], count: inout i32[n], done: out i32[n]", quiet=True)
+        def until(x, count, done):
+            count += 1
+            done[0] = count[0] == x[0]
+
+        graph = rondo.Graph()
+        x, count, done = graph.declare("x: in i32[1], count: inout i32[1], done: workspace i32[1]")
+        more, flag = graph.declare("more: inout i32[1], flag: in i32[1]")
+
+        def fails():
+            graph.add(until, x, count, done)
+            raise KeyError("a body that fails")
+
+        with self.assertRaises(KeyError):
+            graph.repeat_until(done, 8, fails)
+        self.assertEqual(len(graph), 0)
+        loop = graph.repeat_until(done, 8, lambda: graph.add(until, x, count, done))
+        maybe = graph.when(flag, lambda: graph.add(until, x, more, done))
+        self.assertEqual((loop, maybe, len(graph)), (1, 2, 4))
+        with rondo.Session(graph) as session:
+            for wanted, expected in (3, 3), (99, 8):
+                n, m = np.zeros(1, np.int32), np.zeros(1, np.int32)
+                session.run_round(x=np.array([wanted], np.int32), count=n, more=m, flag=np.array([wanted % 5], np.int32))
+                self.assertEqual((n[0], m[0]), (expected, 1))
+            session.run_round(x=np.array([1], np.int32), count=n, more=m, flag=np.zeros(1, np.int32))
+            self.assertEqual(m[0], 1)
+            first, second = session.explain_loops()
+            self.assertEqual((first.name, first.decision, first.host_decides, first.why), ("until done", loop, False, ""))
+            self.assertEqual((second.name, second.decision), ("when flag", maybe))
+            self.assertIn("the device decides", repr(first))
+            self.refuses(rondo.Errc.invalid_argument, "decision of a loop", session.set_scalar, loop, 0, 1)
+        self.assertEqual(add_session().explain_loops(), [])
+
+    def test_the_most_repetitions_of_a_loop_may_be_a_symbol(self):
+        @rondo.kernel("x: in f32[n], y: inout f32[n], done: out i32[m]", quiet=True)
+        def step(x, y, done):
+            y += x
+            done[0] = 0
+
+        graph = rondo.Graph()
+        x, y, done = graph.declare("x: in f32[n], y: inout f32[n], done: workspace i32[1]")
+        graph.repeat_until(done, "n", lambda: graph.add(step, x, y, done))
+        with rondo.Session(graph) as session:
+            for n in 2, 5:
+                y = np.zeros(n, np.float32)
+                session.run_round(x=np.ones(n, np.float32), y=y)
+                self.assertEqual(y[n - 1], n)
+            self.assertEqual([loop.name for loop in session.explain_loops()], ["until done"])
+
     # --- rounds
 
     def test_a_round_reads_and_writes_the_arrays_themselves(self):

@@ -39,6 +39,27 @@ erased::KernelArgument argument_of(const GraphObject& object, const erased::Kern
   return {key, erased::tensor_of(object.graph, key).shape, 0};
 }
 
+struct BodyFailed {};
+
+rondo_code add_loop(rondo_graph graph, graph::LoopRecord::Kind kind, rondo_tensor condition, const char* most,
+                    rondo_loop_body body, void* context, rondo_task* task) noexcept {
+  rondo_code failed = RONDO_OK;
+  const rondo_code code = with_graph(graph, [&](GraphObject& object) {
+    if (body == nullptr) erased::fail(Errc::null_memory, "the body of a loop is NULL; pass a function that adds tasks");
+    const Extent limit = most == nullptr ? Extent{1} : parse_extent(object.graph, most);
+    const auto add_body = [&] {
+      failed = body(graph, context);
+      if (failed != RONDO_OK) throw BodyFailed{};
+    };
+    try {
+      const TaskId id = erased::add_loop(object.graph, kind, key_of(condition), limit, add_body, 0);
+      if (task != nullptr) *task = index(id);
+    } catch (const BodyFailed&) {
+    }
+  });
+  return failed != RONDO_OK ? failed : code;
+}
+
 }  // namespace
 
 }  // namespace rondo::c
@@ -127,6 +148,16 @@ rondo_code rondo_graph_add_task(rondo_graph graph, rondo_kernel kernel, const ro
     object.kernels.push_back(found->kernel);
     if (task != nullptr) *task = index(id);
   });
+}
+
+rondo_code rondo_graph_repeat_until(rondo_graph graph, rondo_tensor condition, const char* most, rondo_loop_body body,
+                                    void* context, rondo_task* task) {
+  if (most == nullptr) return guarded([] { require(nullptr, "rondo_graph_repeat_until: most"); });
+  return rondo::c::add_loop(graph, rondo::graph::LoopRecord::Kind::repeat_until, condition, most, body, context, task);
+}
+rondo_code rondo_graph_when(rondo_graph graph, rondo_tensor condition, rondo_loop_body body, void* context,
+                            rondo_task* task) {
+  return rondo::c::add_loop(graph, rondo::graph::LoopRecord::Kind::when, condition, nullptr, body, context, task);
 }
 
 rondo_code rondo_graph_add_edge(rondo_graph graph, rondo_task before, rondo_task after) {

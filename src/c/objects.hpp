@@ -41,6 +41,7 @@ struct SessionObject {
   std::vector<const erased::KernelRecord*> by_task;
   std::unique_ptr<RoundObject, DestroyRound> round;  ///< null: the session has no orchestration
   std::vector<std::string> symbols;
+  std::vector<LoopReport> loops;  ///< once they were asked for
   std::unique_ptr<erased::AnySession> session;
   std::vector<std::uint64_t> bindings;  ///< the handles of its bindings
 };

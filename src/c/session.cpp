@@ -302,6 +302,23 @@ rondo_code rondo_get_counters(rondo_session session, rondo_counters* counters) {
   });
 }
 
+rondo_code rondo_explain_loops(rondo_session session, rondo_loop* loops, size_t room, size_t* count) {
+  auto* const object = rondo::c::find<SessionObject>(session.id);
+  if (object == nullptr) return rondo::c::wrong_handle(rondo::c::Kind::session);
+  return guarded([&] {
+    require(count, "rondo_explain_loops: count");
+    if (room != 0) require(loops, "rondo_explain_loops: loops");
+    // Once: the names that were handed out stay valid.
+    if (object->loops.empty()) object->loops = object->session->loops();
+    *count = object->loops.size();
+    for (std::size_t l = 0; l < std::min(room, *count); ++l) {
+      const rondo::LoopReport& loop = object->loops[l];
+      const bool is_host = loop.decider == rondo::LoopReport::Decider::host;
+      loops[l] = {loop.name.c_str(), loop.why, index(loop.decision), is_host ? 1 : 0};
+    }
+  });
+}
+
 rondo_code rondo_write_trace(rondo_session session, const char* path) {
   auto* const object = rondo::c::find<SessionObject>(session.id);
   if (object == nullptr) return rondo::c::wrong_handle(rondo::c::Kind::session);

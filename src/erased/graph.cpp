@@ -110,10 +110,26 @@ TaskId add_task(Graph& graph, const KernelRecord& kernel, Blocks blocks, std::sp
            "' is an input; make it an inout");
     }
   }
-  graph.kernels.reserve(graph.kernels.size() + 1);
+  graph.kernels.reserve(graph.tasks.tasks().size() + 1);
   const TaskId task = kernel.add(kernel, graph.tasks, blocks, arguments);
+  graph.kernels.resize(index(task));  // the decision of a `when` comes before its tasks
   graph.kernels.push_back(&kernel);
   return task;
+}
+
+TaskId add_loop(Graph& graph, graph::LoopRecord::Kind kind, TensorKey condition, Extent most,
+                const std::function<void()>& body, double expected) {
+  const Input<std::uint8_t> handle{condition};  // the graph looks at the tensor's own element type
+  try {
+    const TaskId decision = kind == graph::LoopRecord::Kind::when
+                                ? graph.tasks.when(handle, body, expected)
+                                : graph.tasks.repeat_until(handle, most, body, expected);
+    graph.kernels.resize(graph.tasks.tasks().size());
+    return decision;
+  } catch (...) {
+    graph.kernels.resize(graph.tasks.tasks().size());  // the tasks of the body are gone
+    throw;
+  }
 }
 
 void zero(Graph& graph, TensorKey workspace, Zeroed when) {
@@ -134,6 +150,9 @@ void alias(Graph& graph, TensorKey output, TensorKey input) {
 const KernelParameter& scalar_of(std::span<const KernelRecord* const> kernels, TaskId task, std::size_t n) {
   if (index(task) >= kernels.size()) {
     fail(Errc::invalid_argument, "there is no task ", index(task), "; the graph has ", kernels.size());
+  }
+  if (kernels[index(task)] == nullptr) {
+    fail(Errc::invalid_argument, "task ", index(task), " is the decision of a loop, and has no scalars");
   }
   const KernelRecord& kernel = *kernels[index(task)];
   std::size_t scalar = 0;

@@ -7,6 +7,7 @@
 #include <rondo/graph/task_graph.hpp>
 
 #include <cstddef>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -19,7 +20,7 @@ struct Graph {
   explicit Graph(Edges edges) : tasks{edges} {}
 
   TaskGraph tasks;
-  std::vector<const KernelRecord*> kernels;  ///< by TaskId
+  std::vector<const KernelRecord*> kernels;  ///< by TaskId; null: the decision of a loop
 };
 
 /// Adds the tensors that a text declares: "x: in f32[n, 64], y: out f32[n, 64]". Symbols are added where they are first
@@ -36,6 +37,11 @@ std::vector<TensorKey> add_tensors(Graph& graph, std::string_view declarations,
 /// Adds a task that runs a kernel, after the checks that C++ makes when it compiles: the number of arguments, element
 /// types, directions. `blocks`: their number. @throws Error invalid_argument, wrong_size, limit_exceeded
 TaskId add_task(Graph& graph, const KernelRecord& kernel, Blocks blocks, std::span<const KernelArgument> arguments);
+
+/// As TaskGraph::repeat_until and TaskGraph::when, whose `most` is 1. `body` adds tasks to the graph. @throws Error as
+/// they do; what `body` throws
+TaskId add_loop(Graph& graph, graph::LoopRecord::Kind kind, TensorKey condition, Extent most,
+                const std::function<void()>& body, double expected);
 
 /// The tensor of that key. @throws Error wrong_tensor: it is of another graph
 [[nodiscard]] const graph::TensorRecord& tensor_of(const Graph& graph, TensorKey key);

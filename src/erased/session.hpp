@@ -7,6 +7,7 @@
 #include <rondo/error.hpp>
 #include <rondo/graph/records.hpp>
 #include <rondo/memory/device_array.hpp>
+#include <rondo/session/loop_report.hpp>
 #include <rondo/session/round_ticket.hpp>
 #include <rondo/tensor/strided_layout.hpp>
 #include <rondo/types.hpp>
@@ -127,6 +128,8 @@ class AnySession {
   [[nodiscard]] virtual Bytes arena_bytes() const noexcept = 0;
   /// How long the tasks of the last round ran on the device, in nanoseconds; negative where the platform cannot tell.
   [[nodiscard]] virtual double last_round_ns() const noexcept = 0;
+  /// The loops of the graph, as the session's explain_loops() returns them. @throws std::bad_alloc
+  [[nodiscard]] virtual std::vector<LoopReport> loops() const = 0;
   /// The findings in the last round, on a platform with the checking engine. @throws std::bad_alloc
   [[nodiscard]] virtual std::vector<Finding> findings() = 0;
   /// The prediction for the last round, on a platform with the model; none elsewhere. @throws std::bad_alloc

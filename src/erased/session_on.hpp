@@ -215,6 +215,7 @@ class SessionOf final : public AnySession {
     if constexpr (HasRoundTime<P>) return session_.last_round_ns();
     return -1;
   }
+  [[nodiscard]] std::vector<LoopReport> loops() const override { return session_.explain_loops(); }
   [[nodiscard]] std::vector<Finding> findings() override {
     std::vector<Finding> all;
     if constexpr (requires { session_.platform().engine().findings(); }) {

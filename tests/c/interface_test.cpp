@@ -58,6 +58,30 @@ void report(std::int64_t* args) {  // words: y, block, i8, u16, f64, bool, then 
 
 bool says(std::string_view words) { return std::string_view(rondo_last_error()).find(words) != std::string_view::npos; }
 
+void count_until(std::int64_t* args) {
+  std::int32_t* const count = tensor<std::int32_t>(args[1]);
+  *tensor<std::int32_t>(args[2]) = ++*count == *tensor<std::int32_t>(args[0]) ? 1 : 0;
+}
+void is_odd(std::int64_t* args) { *tensor<std::int32_t>(args[1]) = *tensor<std::int32_t>(args[0]) % 2; }
+/// What the bodies of loops need to add `until`.
+struct Counting {
+  rondo_kernel kernel{};
+  rondo_graph graph{};
+  rondo_tensor tensors[6] = {};
+  rondo_tensor count = {};  ///< the tensor that is counted; tensors[1] unless set
+};
+rondo_code add_until(rondo_graph graph, void* context) {
+  const Counting& c = *static_cast<const Counting*>(context);
+  const rondo_argument arguments[] = {rondo_tensor_argument(c.tensors[0]),
+                                      rondo_tensor_argument(c.count.id == 0 ? c.tensors[1] : c.count),
+                                      rondo_tensor_argument(c.tensors[3])};
+  return rondo_graph_add_task(graph, c.kernel, arguments, 3, nullptr, nullptr);
+}
+rondo_code add_until_and_fail(rondo_graph graph, void* context) {
+  const rondo_code code = add_until(graph, context);
+  return code == RONDO_OK ? RONDO_BUSY : code;
+}
+
 struct Kernel {
   Kernel(const char* name, const char* signature, rondo_function function) {
     REQUIRE_EQ(rondo_kernel_create(name, RONDO_VECTOR, signature, function, &handle), RONDO_OK);
@@ -438,6 +462,83 @@ TEST_CASE("c: a graph with symbols runs rounds of many sizes") {
     CHECK(says("a session of a graph with symbols"));
     CHECK_EQ(open.counters().poisoned, 0);
   }
+}
+
+TEST_CASE("c: a loop repeats until its tasks end it, a `when` runs or does not, and both are explained") {
+  const Kernel until("until", "x: in i32[n], count: inout i32[n], done: out i32[n]", count_until);
+  const Kernel odd("odd", "x: in i32[n], done: out i32[n]", is_odd);
+  Counting counting{until.handle};
+  REQUIRE_EQ(rondo_graph_create(RONDO_EDGES_DERIVED, &counting.graph), RONDO_OK);
+  const char* const declarations =
+      "x: in i32[1], count: inout i32[1], more: inout i32[1], done: workspace i32[1], flag: workspace i32[1], "
+      "f: inout f32[1]";
+  rondo_tensor* const t = counting.tensors;
+  REQUIRE_EQ(rondo_graph_add_tensors(counting.graph, declarations, t, 6), RONDO_OK);
+  const auto repeat = [&](rondo_tensor condition, const char* most, rondo_loop_body body, rondo_task* task) {
+    return rondo_graph_repeat_until(counting.graph, condition, most, body, &counting, task);
+  };
+  // What is refused leaves no tasks.
+  CHECK_EQ(repeat(t[3], nullptr, add_until, nullptr), RONDO_NULL_MEMORY);
+  CHECK_EQ(repeat(t[3], "8", nullptr, nullptr), RONDO_NULL_MEMORY);
+  CHECK_EQ(repeat(t[5], "8", add_until, nullptr), RONDO_INVALID_ARGUMENT);
+  CHECK(says("make it an integer or bool"));
+  CHECK_EQ(repeat(t[3], "0", add_until, nullptr), RONDO_INVALID_ARGUMENT);
+  CHECK_EQ(repeat(t[3], "8", add_until_and_fail, nullptr), RONDO_BUSY);
+  CHECK_EQ(rondo_graph_when(rondo_graph{7}, t[3], add_until, &counting, nullptr), RONDO_WRONG_HANDLE);
+
+  rondo_task tasks[3] = {};
+  const rondo_argument looked_at[] = {rondo_tensor_argument(t[0]), rondo_tensor_argument(t[4])};
+  REQUIRE_EQ(rondo_graph_add_task(counting.graph, odd.handle, looked_at, 2, nullptr, nullptr), RONDO_OK);
+  REQUIRE_EQ(repeat(t[3], "8", add_until, &tasks[0]), RONDO_OK);
+  counting.count = t[2];
+  REQUIRE_EQ(rondo_graph_when(counting.graph, t[4], add_until, &counting, &tasks[1]), RONDO_OK);
+  REQUIRE_EQ(rondo_graph_add_task(counting.graph, odd.handle, looked_at, 2, nullptr, &tasks[2]), RONDO_OK);
+  CHECK_EQ(tasks[0], 2);
+  CHECK_EQ(tasks[1], 3);
+  CHECK_EQ(tasks[2], 5);
+
+  rondo_session session{};
+  rondo_bindings bindings{};
+  REQUIRE_EQ(rondo_open(counting.graph, "a2a3_sim", nullptr, &session), RONDO_OK);
+  REQUIRE_EQ(rondo_bindings_create(session, &bindings), RONDO_OK);
+  struct Expected {
+    std::int32_t x, count, more;
+  };
+  for (const Expected expected : {Expected{5, 5, 1}, Expected{4, 4, 0}, Expected{99, 8, 1}}) {
+    std::int32_t x = expected.x;
+    std::int32_t count = 0;
+    std::int32_t more = 0;
+    float f = 0;
+    REQUIRE_EQ(rondo_bind(bindings, t[0], &x, 4), RONDO_OK);
+    REQUIRE_EQ(rondo_bind(bindings, t[1], &count, 4), RONDO_OK);
+    REQUIRE_EQ(rondo_bind(bindings, t[2], &more, 4), RONDO_OK);
+    REQUIRE_EQ(rondo_bind(bindings, t[5], &f, 4), RONDO_OK);
+    REQUIRE_EQ(rondo_run_round(bindings), RONDO_OK);
+    CHECK_EQ(count, expected.count);
+    CHECK_EQ(more, expected.more);
+  }
+  CHECK_EQ(rondo_set_scalar(session, tasks[0], 0, rondo_integer_argument(1)), RONDO_INVALID_ARGUMENT);
+  CHECK(says("task 2 is the decision of a loop"));
+
+  rondo_loop loops[2] = {};
+  std::size_t count = 0;
+  REQUIRE_EQ(rondo_explain_loops(session, nullptr, 0, &count), RONDO_OK);
+  REQUIRE_EQ(count, 2);
+  REQUIRE_EQ(rondo_explain_loops(session, loops, 2, &count), RONDO_OK);
+  CHECK_EQ(loops[0].name, std::string_view("until done"));
+  CHECK_EQ(loops[1].name, std::string_view("when flag"));
+  CHECK_EQ(loops[0].decision, tasks[0]);
+  CHECK_EQ(loops[1].decision, tasks[1]);
+  CHECK_EQ(loops[0].host_decides, 0);
+  CHECK_EQ(loops[0].why, std::string_view());
+  loops[0] = loops[1] = {};
+  REQUIRE_EQ(rondo_explain_loops(session, loops, 1, &count), RONDO_OK);
+  CHECK_NE(loops[0].name, nullptr);
+  CHECK_EQ(loops[1].name, nullptr);
+  CHECK_EQ(rondo_explain_loops(session, nullptr, 1, &count), RONDO_NULL_MEMORY);
+  CHECK_EQ(rondo_close(session), RONDO_OK);
+  CHECK_EQ(rondo_explain_loops(session, loops, 2, &count), RONDO_WRONG_HANDLE);
+  CHECK_EQ(rondo_graph_destroy(counting.graph), RONDO_OK);
 }
 
 TEST_CASE("c: rounds in flight are delivered in order, and tickets tell how they went") {

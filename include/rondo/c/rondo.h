@@ -193,6 +193,18 @@ static inline rondo_argument rondo_region_argument(rondo_region region) {
  * "ceil_div(n, 128)"); NULL: one. `task` may be NULL. */
 RONDO_C_API rondo_code rondo_graph_add_task(rondo_graph graph, rondo_kernel kernel, const rondo_argument* arguments,
                                             size_t count, const char* blocks, rondo_task* task);
+/* Adds the tasks of a loop to the graph that it receives, with the functions of this section. A result other than
+ * RONDO_OK removes these tasks, and is the result of the call that adds the loop. */
+typedef rondo_code (*rondo_loop_body)(rondo_graph graph, void* context);
+/* Adds a loop: the tasks that `body` adds run again and again until `condition`, a tensor of one integer or bool that
+ * they write, is not 0 at the end of a repetition, but `most` times at most (an extent: "8", "n"). `task`, unless NULL:
+ * the task that decides; an edge to or from a task of the loop orders the whole loop. */
+RONDO_C_API rondo_code rondo_graph_repeat_until(rondo_graph graph, rondo_tensor condition, const char* most,
+                                                rondo_loop_body body, void* context, rondo_task* task);
+/* The same for tasks that run once, if `condition` is not 0 when the loop begins, or not at all. Tensors that only they
+ * write are undefined after them. */
+RONDO_C_API rondo_code rondo_graph_when(rondo_graph graph, rondo_tensor condition, rondo_loop_body body, void* context,
+                                        rondo_task* task);
 /* `after` starts only when `before` is done. */
 RONDO_C_API rondo_code rondo_graph_add_edge(rondo_graph graph, rondo_task before, rondo_task after);
 /* The tensor shares its memory with no other, so that it keeps its contents from round to round. */
@@ -293,6 +305,17 @@ RONDO_C_API rondo_code rondo_set_scalar(rondo_session session, rondo_task task, 
 /* Ends the round under way, or else the next one, and poisons the session; on NPUs and GPUs, the first round that
  * reaches a decision of a loop. May be called from any thread. */
 RONDO_C_API rondo_code rondo_request_stop(rondo_session session);
+
+/* A loop of a session's graph. */
+typedef struct rondo_loop {
+  const char* name; /* as in messages, such as "until done"; valid until the session is closed */
+  const char* why;  /* the reason why the host decides, as a clause; "" if the device does */
+  rondo_task decision;
+  int32_t host_decides; /* 1: the host reads the condition, and waits for it in the middle of a round */
+} rondo_loop;
+/* Says who decides the loops of a session. `count`: their number. Writes the first `room` of them to `loops`, which may
+ * be NULL if `room` is 0. */
+RONDO_C_API rondo_code rondo_explain_loops(rondo_session session, rondo_loop* loops, size_t room, size_t* count);
 
 typedef struct rondo_counters {
   size_t size;          /* sizeof(rondo_counters), set by the caller */

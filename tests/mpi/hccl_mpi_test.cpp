@@ -312,13 +312,14 @@ TEST_CASE("A rank that dies in a collective fails the rounds of the others, and 
   const mpi::Group group;
   if (group.size() == 1) return;
   rondo_stand_in_hccl_patience(300);
-  {
+  for (const bool is_captured : {false, true}) {
+    CAPTURE(is_captured);
     Ranks ranks(group);
     rondo::TaskGraph graph;
     const auto x = graph.inout<float>("x", {n});
     graph.add_collective(Collective::all_reduce, x, *ranks);
     A2A3OverStandIn::Options options;
-    options.wait_after_each_task = true;
+    options.wait_after_each_task = !is_captured;
     auto session = rondo::open<A2A3OverStandIn>(graph, options);
     MPI_Barrier(MPI_COMM_WORLD);
     if (group.rank() != 0) {
@@ -329,6 +330,7 @@ TEST_CASE("A rank that dies in a collective fails the rounds of the others, and 
       const std::string text = session.explain(status).c_str();
       INFO(text);
       CHECK(text.find("'all_reduce(x)'") != std::string::npos);
+      CHECK((text.find("look whether another rank has stopped") != std::string::npos) == is_captured);
       CHECK(session.run_round(bind(x, values)).poisoned());
     }
     (void)session.close();

@@ -190,7 +190,11 @@ class Communicator {
     }
 
     void finish(const LibraryCall& call) {
-      await("the other ranks");
+      if (is_between_two(task.what)) {
+        await(Error::Text("rank ", task.options.rank).c_str());
+      } else {
+        await("the other ranks");
+      }
       if (!task.writes_on(ranks.rank())) return;
       const std::size_t bytes = static_cast<std::size_t>(call.elements(1)) * size_of(task.type);
       if (reduces(task.what) && task.options.reduction == Reduction::mean) {

@@ -211,6 +211,11 @@ class Device {
     }
   }
 
+  /// Puts a text before the failure's, whose end is lost if it is long.
+  [[gnu::cold]] void begin_failure(const Error::Text& text) noexcept {
+    text_ = Error::Text(text.c_str(), text_.c_str());
+  }
+
   // --- set-up and teardown
 
   /// Creates the stream if there is none. @throws Error out_of_resources

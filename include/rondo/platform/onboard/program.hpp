@@ -126,7 +126,10 @@ class Program {
                                  status.code() == Errc::kernel_failed;
     if (!is_about_a_task) return status;
     const std::uint32_t position = under_way_ != none ? under_way_ : launches_.failed();
-    if (position == none) return status;
+    if (position == none) {
+      device_.begin_failure(launches_.list_calls());
+      return status;
+    }
     const Status named = Status::of_task(status.code(), view_.tasks[position].added_as);
     return status.poisoned() ? named.poisoning() : named;
   }

@@ -8,7 +8,7 @@
 //
 // Holds: each committed round runs once, in order, with what was committed; a round is delivered with its own result,
 // in order, and after a failed one as poisoned; once a call has asked for a round it ends without any further call;
-// close() ends at any time. It may leave out rounds that nobody has awaited: sessions deliver all rounds before.
+// close() may come at any time, and returns when all committed rounds have run.
 //
 // control: POST_WITHOUT_ORDER    the slot's epoch is stored before the rest of the slot (no memory_order_release)
 // control: RESULT_WITHOUT_ORDER  the result's epoch is stored before the rest of the result
@@ -16,6 +16,7 @@
 // control: SLEEP_WITHOUT_LOOK    the device's thread does not look again once it counts as asleep
 // control: RUN_WITHOUT_EXCHANGE  whether another thread runs rounds is loaded, then stored
 // control: STOP_AFTER_WAKE       close() wakes the device's thread before it tells it to end
+// control: LEAVE_WITHOUT_LOOK    the device's thread ends without a last look for rounds
 // control: LEAVE_BEFORE_MARK      the device's thread looks whether it is to end before it counts as asleep
 
 #define ROUNDS 3
@@ -193,7 +194,7 @@ active proctype caller() {
 #endif
   // queue.join: thread_.join();
   joined;
-  assert(last_run >= delivered && last_run <= submitted)
+  assert(last_run == submitted)
 }
 
 active proctype device() {
@@ -232,9 +233,17 @@ active proctype device() {
       :: else
       fi;
 #ifndef LEAVE_BEFORE_MARK
-      // queue.leave: if (stopping_.load(std::memory_order_seq_cst)) return false;
+      // queue.leave: if (stopping_.load(std::memory_order_seq_cst)) return is_ready();
       if
+#ifdef LEAVE_WITHOUT_LOOK
       :: stopping -> goto ended
+#else
+      :: stopping ->
+        if
+        :: IS_READY(at_epoch, at_slot) -> goto ready
+        :: else -> goto ended
+        fi
+#endif
       :: else
       fi;
 #endif

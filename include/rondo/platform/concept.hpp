@@ -135,7 +135,7 @@ concept HasClose = detail::declares<P, Capability::close> && requires(P& p) {
 /// * `Status deliver(slot)` returns the outcome of a round that is over, copies its outputs to the host if it
 /// succeeded, and frees the slot. After a round has failed, later ones fail as `poisoned`;
 /// * `void cancel(slot)` drops a round of which a step before commit() failed; the slot is free when it returns;
-/// * `Status close()` releases what the queue holds; no call follows.
+/// * `Status close()` waits for committed rounds and releases what the queue holds; no call follows.
 ///
 /// The outcome that deliver() returns for a round is that of the round's own tasks on the device, whatever the stream
 /// that copies the outputs reports.

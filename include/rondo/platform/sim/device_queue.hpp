@@ -348,7 +348,8 @@ class DeviceQueue {
       }
     }
   }
-  /// Waits for a round: spins for as long as the platform allows, then sleeps. Returns false when the queue stops.
+  /// Waits for a round: spins for as long as the platform allows, then sleeps. Returns false when the queue stops, and
+  /// all committed rounds have run.
   [[nodiscard]] bool await_round() noexcept {
     for (unsigned i = 0, end = platform_.spins().between_rounds; i < end; ++i) {
       if (is_ready()) return true;  // model: queue.spin
@@ -361,8 +362,8 @@ class DeviceQueue {
         asleep_.store(0, std::memory_order_relaxed);  // model: queue.awake
         return true;
       }
-      if (stopping_.load(std::memory_order_seq_cst)) return false;  // model: queue.leave
-      asleep_.wait(1, std::memory_order_seq_cst);                   // model: queue.sleep
+      if (stopping_.load(std::memory_order_seq_cst)) return is_ready();  // model: queue.leave
+      asleep_.wait(1, std::memory_order_seq_cst);                        // model: queue.sleep
     }
   }
 

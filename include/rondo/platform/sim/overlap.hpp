@@ -18,10 +18,9 @@ namespace rondo::platform::sim {
 
 /// Returns pairs of tasks: the second task of a pair must run after the first task in the previous round, because one
 /// of them writes memory that both use and that all rounds share: residents, kept workspace, and workspace that is
-/// zeroed once. All other tensors have their own memory in each slot. Returns none if there are too many pairs to check
-/// in each round.
-[[nodiscard]] inline std::optional<std::vector<std::pair<std::uint32_t, std::uint32_t>>> find_carried(
-    const graph::GraphView& graph) {
+/// zeroed once. All other tensors have their own memory in each slot. The edges within a round, and the order of a
+/// block after itself, imply all further orders.
+[[nodiscard]] inline std::vector<std::pair<std::uint32_t, std::uint32_t>> find_carried(const graph::GraphView& graph) {
   struct User {
     std::uint32_t task;
     bool writes;
@@ -37,17 +36,19 @@ namespace rondo::platform::sim {
       list.back().writes = list.back().writes || writes(arg.access);
     }
   }
-  const std::size_t most = 64 * graph.tasks.size();
   std::vector<std::pair<std::uint32_t, std::uint32_t>> carried;
+  const auto is_writer = [](const User& user) { return user.writes; };
   for (const std::vector<User>& list : users) {
-    if (std::none_of(list.begin(), list.end(), [](const User& user) { return user.writes; })) continue;
-    for (const User& before : list) {
-      for (const User& after : list) {
+    const auto first_writer = std::find_if(list.begin(), list.end(), is_writer);
+    if (first_writer == list.end()) continue;
+    const auto last_writer = std::find_if(list.rbegin(), list.rend(), is_writer).base() - 1;
+    // Within a round, edges order each writer and every other user. So between rounds it is enough to order those that
+    // begin, up to the first writer, after those that end, from the last writer on.
+    for (auto before = last_writer; before != list.end(); ++before) {
+      for (auto after = list.begin(); after <= first_writer; ++after) {
         // A block always comes after itself in the previous round, but not after the other blocks of its task.
-        if (before.task == after.task && graph.tasks[after.task].blocks == 1) continue;
-        if (!(before.writes || after.writes)) continue;
-        if (carried.size() == most) return std::nullopt;
-        carried.emplace_back(before.task, after.task);
+        if (before->task == after->task && graph.tasks[after->task].blocks == 1) continue;
+        if (before->writes || after->writes) carried.emplace_back(before->task, after->task);
       }
     }
   }

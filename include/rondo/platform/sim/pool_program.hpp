@@ -141,9 +141,7 @@ class PoolProgram {
     }
     std::optional<Plan> overlap_plan;
     if (is_good && flags.overlap == OverlapPlan::planned) {
-      if (const auto carried = find_carried(graph_)) {
-        overlap_plan = read_plan(from, make_node_graph(graph_, costs, *carried), threads_);
-      }
+      overlap_plan = read_plan(from, make_node_graph(graph_, costs, find_carried(graph_)), threads_);
       is_good = overlap_plan.has_value();
     }
     is_good = is_good && flags.overlap <= OverlapPlan::declined;
@@ -317,10 +315,8 @@ class PoolProgram {
   /// Searches for a schedule for rounds that overlap, with this many slots.
   void plan_overlap_of(std::size_t slots) {
     ++searches_;
-    std::optional<Plan> plan;
-    if (const auto carried = find_carried(graph_)) {
-      plan = plan_overlap(make_node_graph(graph_, costs_, *carried), threads_, slots, options_.costs);
-    }
+    std::optional<Plan> plan =
+        plan_overlap(make_node_graph(graph_, costs_, find_carried(graph_)), threads_, slots, options_.costs);
     overlap_ = plan ? OverlapPlan::planned : OverlapPlan::declined;
     if (plan) overlap_plan_ = std::move(*plan);
   }

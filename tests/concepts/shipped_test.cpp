@@ -30,6 +30,7 @@ static_assert(HasRemarks<A5SimOn<Pool>> && !HasRemarks<A5Sim> && HasRemarks<A5On
 static_assert(HasRoundTime<A5SimOn<Model>> && !HasRoundTime<A5Onboard> && HasRoundTime<A5Onboard::Timed>);
 static_assert(HasHoldings<A5Onboard> && HasHoldings<A5Sim> && !HasHoldings<NullPlatform> && HasLanes<A5Onboard>);
 static_assert(HasMemoryKinds<A5Onboard> && HasMemoryKinds<A5Sim> && !HasMemoryKinds<NullPlatform>);
+static_assert(HasDeviceCopy<A5Onboard> && HasDeviceCopy<A5Sim> && !HasDeviceCopy<NullPlatform>);
 static_assert(HasLoops<A5Onboard> && HostDecidesLoops<A5Onboard> && HasLoops<A5Sim> && !HostDecidesLoops<A5Sim>);
 static_assert(platform::sim::Engine<Inline> && platform::sim::Engine<Pool> && platform::sim::Engine<Checked<Pool>>);
 static_assert(platform::sim::LooksAtGraphs<Checked<Pool>> && platform::sim::CountsThreads<Pool>);

@@ -38,7 +38,6 @@ class DeviceFloats {
     return values;
   }
 
- private:
   void write(const std::vector<float>& values) {
     if constexpr (is_over_stand_in<P>) {
       (void)rondo_stand_in_poke(at_.address(), values.data(), 4 * n_);
@@ -46,6 +45,8 @@ class DeviceFloats {
       std::memcpy(pointer(), values.data(), 4 * n_);
     }
   }
+
+ private:
   /// Simulated devices read host memory, so this memory is on the host.
   [[nodiscard]] void* pointer() const { return reinterpret_cast<void*>(at_.address()); }
 

@@ -718,6 +718,28 @@ CUDA_CALL cuMemcpyDtoDAsync_v2(std::uint64_t to, std::uint64_t from, std::size_t
   machine().submit(*stream, std::move(op));
   return success;
 }
+CUDA_CALL cuMemcpy2DAsync_v2(const rondo::platform::cuda::CopyRows* rows, void* on) {
+  const Entry entry("cuMemcpy2DAsync", Needs::context);
+  if (entry.code != success) return entry.code;
+  StreamState* const stream = stream_of("cuMemcpy2DAsync", on);
+  if (stream == nullptr) return invalid_handle;
+  if (rows->from_pitch < rows->width || rows->to_pitch < rows->width) return invalid_value;
+  if (rows->from_kind != 2 || rows->to_kind != 2) return misuse("cuMemcpy2DAsync", "not within device memory");
+  if (rows->height == 0) return success;
+  for (const auto& [side, pitch] : {std::pair{rows->to, rows->to_pitch}, std::pair{rows->from, rows->from_pitch}}) {
+    const std::size_t whole = (rows->height - 1) * pitch + rows->width;
+    if (machine().block_of(pointer<void>(side), whole) == nullptr) return misuse("cuMemcpy2DAsync", "no such memory");
+  }
+  for (std::size_t row = 0; row < rows->height; ++row) {
+    Op op;
+    op.kind = Op::Kind::copy_inside;
+    op.to = pointer<std::byte>(rows->to + row * rows->to_pitch);
+    op.from = pointer<const std::byte>(rows->from + row * rows->from_pitch);
+    op.size = rows->width;
+    machine().submit(*stream, std::move(op));
+  }
+  return success;
+}
 CUDA_CALL cuMemsetD8Async(std::uint64_t to, unsigned char value, std::size_t size, void* on) {
   const Entry entry("cuMemsetD8Async", Needs::context);
   if (entry.code != success) return entry.code;

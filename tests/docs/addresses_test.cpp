@@ -3,6 +3,7 @@
 
 // The programs that docs/addresses.md shows.
 
+#include <rondo/binding/dynamic_bindings.hpp>
 #include <rondo/launch/philox.hpp>
 #include <rondo/platform/sim/pool.hpp>
 #include <rondo/rondo.hpp>
@@ -11,6 +12,7 @@
 
 #include <cstdint>
 #include <set>
+#include <string>
 #include <vector>
 
 namespace {
@@ -76,6 +78,35 @@ TEST_CASE("Each round has random numbers of its own, the same in every run and o
     CHECK(sum > 850);
     CHECK(sum < 1200);
   }
+}
+
+TEST_CASE("Columns of a matrix in device memory are packed on the device") {
+  rondo::TaskGraph graph;
+  const auto x = graph.input<float>("x", {64, 16});
+  const auto random = graph.host_input<std::uint64_t>("random", {2});
+  const auto y = graph.output<float>("y", {64, 16});
+  graph.add<Dropout>(x, random, y);
+  auto session = rondo::open<rondo::A2A3Sim>(graph);
+  std::vector<float> wide(64 * 256, 1), hy(64 * 16);
+  for (std::size_t i = 0; i < wide.size(); ++i) wide[i] = i % 256 >= 5 && i % 256 < 21 ? 1 : -1000;
+  const std::uint64_t words[] = {7, 0};
+  const rondo::DevicePtr<std::byte> matrix = session.platform().allocate(rondo::Bytes{65536}, rondo::Bytes{64});
+  rondo::Status status = session.platform().copy_in(matrix, wide.data(), rondo::Bytes{65536});
+
+  rondo::DynamicBindings bindings(session);
+  const std::int64_t extents[] = {64, 16}, strides[] = {1024, 4};  // 16 of 256 columns of floats; strides in bytes
+  status = bindings.bind(x.key.tensor(), matrix.offset(rondo::Bytes{20}), rondo::StridedLayout(4, extents, strides, 2));
+  REQUIRE(status.ok());
+  REQUIRE(bindings.bind(random.key.tensor(), words, rondo::Bytes{16}).ok());
+  REQUIRE(bindings.bind(y.key.tensor(), hy.data(), rondo::Bytes{4096}).ok());
+  REQUIRE(session.run_round(bindings).ok());
+  float sum = 0;
+  for (const float v : hy) sum += v;
+  CHECK(sum > 850);
+  CHECK(sum < 1200);
+  CHECK(std::string(bindings.why_copied(x.key.tensor())) ==
+        "the device memory has strides, so it is packed on the device");
+  CHECK(session.platform().release(matrix).ok());
 }
 
 TEST_CASE_TEMPLATE("A strategy of one's own repairs what a kernel did to its arguments", P, Policies, OnDevice) {

@@ -6,12 +6,15 @@
 #include <rondo/binding/strided.hpp>
 #include <rondo/error.hpp>
 #include <rondo/launch/solve.hpp>
+#include <rondo/memory/device_array.hpp>
+#include <rondo/platform/concept.hpp>
 #include <rondo/types.hpp>
 
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <new>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -57,9 +60,15 @@ class DynamicBindings {
   Status bind(TensorId tensor, const void* host, Bytes size) noexcept {
     return bind(tensor, const_cast<void*>(host), {}, size, false);  // NOLINT: read only
   }
-  /// Binds device memory: nothing is copied, the tensor's address changes. Errors: as above; also unsupported if the
-  /// update strategy never changes an address.
+  /// Binds device memory: nothing is copied, the tensor's address changes. If the platform has HasDeviceCopy, memory at
+  /// an address that kernels cannot use is packed as below. Errors: as above; also unsupported if the update strategy
+  /// never changes an address.
   Status bind(TensorId tensor, DevicePtr<std::byte> device, Bytes size) noexcept {
+    if (is_misaligned(device)) [[unlikely]] {
+      const auto bytes = static_cast<std::int64_t>(size.value);
+      const std::int64_t next = 1;
+      return bind_strided(tensor, nullptr, device, {1, &bytes, &next, 1}, true);
+    }
     return bind(tensor, nullptr, device, size, true);
   }
 
@@ -69,11 +78,35 @@ class DynamicBindings {
   /// invalid_argument for elements of another size than the tensor's, or a layout that is not valid; out_of_memory.
   /// Cost: allocates packed memory unless an earlier binding of the tensor has left enough; rounds do not allocate.
   Status bind(TensorId tensor, void* first, const StridedLayout& layout) noexcept {
-    return bind_strided(tensor, first, layout, true);
+    return bind_strided(tensor, first, {}, layout, true);
   }
   /// The same for memory that is only read.
   Status bind(TensorId tensor, const void* first, const StridedLayout& layout) noexcept {
-    return bind_strided(tensor, const_cast<void*>(first), layout, false);  // NOLINT: read only
+    return bind_strided(tensor, const_cast<void*>(first), {}, layout, false);  // NOLINT: read only
+  }
+  /// Binds device memory with strides, at an address of any alignment: a round copies its elements on the device to
+  /// packed memory of these bindings, and back what it wrote. No other round is in flight meanwhile. Errors: as above;
+  /// also unsupported if the platform lacks HasDeviceCopy, or the update strategy never changes an address. Cost: each
+  /// row of elements is a call of the driver; the first bind() of each tensor allocates device memory.
+  Status bind(TensorId tensor, DevicePtr<std::byte> first, const StridedLayout& layout) noexcept {
+    return bind_strided(tensor, nullptr, first, layout, true);
+  }
+
+  /// The reason why rounds copy the memory that is bound to a tensor, as a sentence without its full stop; null if
+  /// kernels use the memory itself. An input that the session holds is not copied, whatever the reason. Cost: O(tensors
+  /// bound)
+  [[nodiscard]] const char* why_copied(TensorId tensor) const noexcept {
+    std::size_t b = 0;
+    while (b < bound_.size() && bound_[b].key.tensor() != tensor) ++b;
+    if (b == bound_.size() || bound_[b].bytes == detail::Binding::unbound) return "no memory is bound to the tensor";
+    const detail::StridedMemory* const m = strided_ == nullptr ? nullptr : strided_->find(b);
+    if (m != nullptr && m->is_bound) {
+      if (!m->device) return "the memory is on the host and has strides, so it is packed and copied";
+      return m->layout.is_packed() ? "the address of the device memory is misaligned, so it is copied on the device"
+                                   : "the device memory has strides, so it is packed on the device";
+    }
+    if (is_carried_in_args(view_.tensors[index(tensor)].direction)) return "host inputs travel in the args table";
+    return bound_[b].device != 0 ? nullptr : "the memory is on the host";
   }
 
   /// States the value of a symbol, by its number, for all later rounds, as with_symbols() does. launch::not_stated
@@ -121,12 +154,13 @@ class DynamicBindings {
   }
   /// Returns unbound_tensor for the first tensor without a binding, or packs memory with strides, except for ports that
   /// are held. Call it when no round in flight writes that memory.
-  template <class IsHeld>
-  [[gnu::cold]] Status settle(const IsHeld& is_held) noexcept {
+  template <class P, class IsHeld>
+  [[gnu::cold]] Status settle(P& platform, const IsHeld& is_held) noexcept {
     if (const Status status = find_unbound(); !status) return status;
-    strided_->pack(is_held);
-    return {};
+    return strided_->pack(platform, is_held);
   }
+  /// Whether a round copies on the device, and so cannot be in flight together with others.
+  [[nodiscard]] bool runs_alone() const noexcept { return has_strided() && strided_->is_on_device(); }
   /// Returns unbound_tensor for the first tensor without a binding.
   [[nodiscard]] Status find_unbound() const noexcept {
     for (const detail::Binding& b : bound_) {
@@ -178,18 +212,33 @@ class DynamicBindings {
   // --- memory with strides, of which each tensor counts as one that is not settled, and as one that is not plain
 
   [[nodiscard]] bool has_strided() const noexcept { return memory_.data() != bound_.data(); }
-  [[gnu::cold]] Status bind_strided(TensorId tensor, void* first, const StridedLayout& layout,
-                                    bool may_write) noexcept {
-    if (layout.is_valid() && layout.is_packed()) return bind(tensor, first, {}, Bytes{layout.bytes()}, may_write);
+  /// Whether device memory must be packed because of its address. Without HasDeviceCopy, rounds refuse it.
+  [[nodiscard]] static bool is_misaligned(DevicePtr<std::byte> device) noexcept {
+    using P = typename Session::Platform;
+    return HasDeviceCopy<P> && device.address() % P::Arch::block_granule != 0;
+  }
+  /// Memory with strides or misaligned: `host` or `device` is its first element.
+  [[gnu::cold]] Status bind_strided(TensorId tensor, void* host, DevicePtr<std::byte> device,
+                                    const StridedLayout& layout, bool may_write) noexcept {
+    const Bytes size{layout.bytes()};
+    if (layout.is_valid() && layout.is_packed() && !(is_misaligned(device) && size.value != 0)) {
+      // Nothing is at the address of a tensor without elements.
+      const std::uint64_t granule = Session::Platform::Arch::block_granule;
+      if (size.value == 0) device = DevicePtr<std::byte>{align_up(device.address(), granule)};
+      return bind(tensor, host, device, size, may_write);
+    }
     const std::size_t b = find(tensor);
     if (!layout.is_valid()) return Status::of_tensor(Errc::invalid_argument, index(tensor));
-    if (const Status s = check(b, tensor, first, {}, Bytes{layout.bytes()}, may_write); !s) return s;
+    if (const Status s = check(b, tensor, host, device, size, may_write); !s) return s;
     const graph::TensorRecord& record = view_.tensors[index(tensor)];
-    if (layout.element_bytes() != size_of(record.type)) {
+    if (!layout.is_packed() && layout.element_bytes() != size_of(record.type)) {
       return Status::of_tensor(Errc::invalid_argument, index(tensor));
     }
     if (copies_out(record.direction) && layout.may_overlap()) {
       return Status::of_tensor(Errc::overlapping, index(tensor));
+    }
+    if (device && !HasDeviceCopy<typename Session::Platform>) {
+      return Status::of_tensor(Errc::unsupported, index(tensor));
     }
     detail::StridedMemory* memory = nullptr;
     try {
@@ -199,21 +248,35 @@ class DynamicBindings {
       if (memory == nullptr) {
         memory = &strided_->list.emplace_back(detail::StridedMemory{.port = b, .layout = layout, .is_bound = false});
       }
-      if (memory->packed.size() < layout.bytes()) {
-        std::vector<std::byte> packed(layout.bytes());
-        memory->packed.swap(packed);
-        if (memory->is_bound) bound_[b].data = memory->packed.data();
+      if (device) {
+        memory->block = block_of(b, size);
+      } else if (memory->packed.size() < size.value) {
+        std::vector<std::byte>(size.value).swap(memory->packed);
       }
+    } catch (const Error& error) {
+      return Status::of_tensor(error.code(), index(tensor));
     } catch (const std::bad_alloc&) {
       return Status::of_tensor(Errc::out_of_memory, index(tensor));
     }
     if (!std::exchange(memory->is_bound, true)) ++general_, ++unsettled_;
     memory->direction = record.direction;
     memory->layout = layout;
-    memory->host = static_cast<std::byte*>(first);
-    set(b, memory->packed.data(), {}, Bytes{layout.bytes()});
+    memory->host = static_cast<std::byte*>(host);
+    memory->device = device;
+    if (device) {
+      set(b, nullptr, memory->block, size);
+    } else {
+      set(b, memory->packed.data(), {}, size);
+    }
     note_spans();
     return {};
+  }
+  /// Packed device memory for a tensor, of at least this size. @throws Error as the session's allocate()
+  DevicePtr<std::byte> block_of(std::size_t b, Bytes size) {
+    if (blocks_.empty()) blocks_.resize(bound_.size());
+    auto& block = blocks_[b];
+    if (!block || block->size() < size.value) block = session_.template allocate_block<std::uint8_t>(size);
+    return block->span().data().template as<std::byte>();
   }
   /// Ends the strided binding of a tensor, if it has one.
   [[gnu::cold]] Status end_strided(std::size_t b) noexcept {
@@ -234,7 +297,7 @@ class DynamicBindings {
     if (strided_.use_count() == 1) return;
     strided_ = std::make_shared<detail::StridedList>(*strided_);
     for (detail::StridedMemory& m : strided_->list) {
-      if (m.is_bound) bound_[m.port].data = m.packed.data();
+      if (m.is_bound && !m.device) bound_[m.port].data = m.packed.data();
     }
   }
   /// Writes down which memory rounds use: that of the caller, not the packed memory.
@@ -244,6 +307,7 @@ class DynamicBindings {
     for (const detail::StridedMemory& m : strided_->list) {
       if (!m.is_bound) continue;
       memory_ = spans_;
+      if (m.device) continue;
       spans_[m.port].data = m.host - m.layout.bytes_before();
       spans_[m.port].bytes = m.layout.bytes_before() + m.layout.bytes_after();
     }
@@ -267,6 +331,7 @@ class DynamicBindings {
   std::span<detail::Binding> memory_;   ///< bound_, or spans_ if any tensor is bound to memory with strides
   std::vector<detail::Binding> spans_;  ///< empty until a tensor is
   std::shared_ptr<detail::StridedList> strided_;
+  std::vector<std::optional<DeviceArray<std::uint8_t>>> blocks_;  ///< by port: packed device memory; empty until used
   std::size_t general_ = 0;            ///< the number of elements of bound_ that are not plain
   std::size_t next_ = 0;               ///< the index after the last tensor bound
   std::size_t unsettled_ = 0;          ///< the number of tensors without a binding, or with one that has strides

@@ -15,6 +15,7 @@ enum class Capability : std::uint8_t {
   queue,
   overlapping_rounds,
   snapshot_copy,
+  device_copy,
   pinned_memory,
   zero_fill,
   device_refresh,
@@ -45,6 +46,23 @@ using Capabilities = detail::EnumSet<Capability>;
 
 /// A set of kinds of memory.
 using MemoryKinds = detail::EnumSet<MemoryKind>;
+
+/// The moments at which a session asks a platform for remarks.
+enum class Moment : std::uint8_t {
+  opening,  ///< what the platform cannot do here, and what it does instead
+  closing,  ///< where the platform deviated from what it was asked to do
+};
+
+/// A copy within device memory: `count` pieces of `size` bytes each, at addresses of any alignment. The strides are the
+/// bytes from the start of a piece to that of the next one. They may be negative; that of `from` may be 0.
+struct DeviceCopy {
+  DevicePtr<std::byte> to;
+  DevicePtr<const std::byte> from;
+  Bytes size;
+  std::uint64_t count = 1;
+  std::int64_t to_stride = 0;
+  std::int64_t from_stride = 0;
+};
 
 /// The capabilities that P declares; empty if it declares none.
 template <class P>

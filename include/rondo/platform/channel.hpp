@@ -45,6 +45,20 @@ struct Direct {
   }
 };
 
+/// Holds the queue of a platform, if it has one and it is needed.
+template <class P, bool is_wanted>
+struct QueueHolder {
+  QueueHolder(P&, std::size_t, std::size_t, Bytes) noexcept {}
+  Status close() noexcept { return {}; }
+};
+template <class P>
+struct QueueHolder<P, true> {
+  QueueHolder(P& platform, std::size_t slots, std::size_t outputs, Bytes bytes)
+      : queue(platform.open_queue(slots, outputs, bytes)) {}
+  Status close() noexcept { return queue.close(); }
+  detail::QueueOf<P> queue;
+};
+
 /// A channel whose calls prepare a round in a slot of a queue; finish() sends it.
 template <class Queue>
 struct QueueSlot {

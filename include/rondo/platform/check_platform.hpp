@@ -54,6 +54,9 @@ consteval bool check_platform() {
   static_assert(!detail::declares<P, Capability::snapshot_copy> || HasSnapshotCopy<P>,
                 "rondo: the platform declares Capability::snapshot_copy; write `Status "
                 "copy_in_snapshot(DevicePtr<std::byte>, const void*, Bytes) noexcept;`");
+  static_assert(!detail::declares<P, Capability::device_copy> || HasDeviceCopy<P>,
+                "rondo: the platform declares Capability::device_copy; write `Status copy_on_device(const "
+                "rondo::DeviceCopy&) noexcept;`");
   static_assert(!detail::declares<P, Capability::pinned_memory> || HasPinnedMemory<P>,
                 "rondo: the platform declares Capability::pinned_memory; write `void* allocate_pinned(Bytes);` and "
                 "`void release_pinned(void*) noexcept;`");

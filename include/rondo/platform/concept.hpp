@@ -100,16 +100,12 @@ concept Platform = HasArch<P> && HasName<P> && HasOptions<P> && HasMemory<P> && 
 
 // --- Optional -------------------------------------------------------------------------------------------------------
 
-/// The moments at which a session asks a platform for remarks.
-enum class Moment : std::uint8_t {
-  opening,  ///< what the platform cannot do here, and what it does instead
-  closing,  ///< where the platform deviated from what it was asked to do
-};
-
 namespace detail {
 
 template <class P>
 using QueueOf = decltype(std::declval<P&>().open_queue(std::size_t{}, std::size_t{}, Bytes{}));
+template <class P>
+using CallersStreamOf = std::remove_reference_t<decltype(std::declval<P&>().callers_stream())>;
 
 }  // namespace detail
 
@@ -187,6 +183,13 @@ concept HasSnapshotCopy = detail::declares<P, Capability::snapshot_copy> &&
                           requires(P& p, DevicePtr<std::byte> device, const void* from, Bytes size) {
                             { p.copy_in_snapshot(device, from, size) } noexcept -> std::same_as<Status>;
                           };
+
+/// Copies within device memory, between rounds and in order with them: `Status copy_on_device(const DeviceCopy&)
+/// noexcept` may return before the copy ends. Sessions pack device memory that is misaligned or has strides.
+template <class P>
+concept HasDeviceCopy = detail::declares<P, Capability::device_copy> && requires(P& p, const DeviceCopy& copy) {
+  { p.copy_on_device(copy) } noexcept -> std::same_as<Status>;
+};
 
 /// Host memory that the device accesses directly: `void* allocate_pinned(Bytes)`, which throws Error, and `void
 /// release_pinned(void*) noexcept`.
@@ -351,13 +354,6 @@ concept KeepsLearning = requires(P& p, Program& program, const Program& known) {
 template <class P>
 concept HasQueuedOrchestration =
     detail::declares<P, Capability::queued_orchestration> && HasQueue<P> && HasOrchestration<P>;
-
-namespace detail {
-
-template <class P>
-using CallersStreamOf = std::remove_reference_t<decltype(std::declval<P&>().callers_stream())>;
-
-}  // namespace detail
 
 /// Puts rounds on a stream that somebody else owns, see RoundSession::enqueue_round(): `Stream& callers_stream()
 /// noexcept`, on whose result every call is noexcept:

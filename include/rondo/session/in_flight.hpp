@@ -22,20 +22,6 @@
 
 namespace rondo::detail {
 
-/// Holds the queue of a platform, if it has one and it is needed.
-template <class P, bool is_wanted>
-struct QueueHolder {
-  QueueHolder(P&, std::size_t, std::size_t, Bytes) noexcept {}
-  Status close() noexcept { return {}; }
-};
-template <class P>
-struct QueueHolder<P, true> {
-  QueueHolder(P& platform, std::size_t slots, std::size_t outputs, Bytes bytes)
-      : queue(platform.open_queue(slots, outputs, bytes)) {}
-  Status close() noexcept { return queue.close(); }
-  QueueOf<P> queue;
-};
-
 /// The number of slots of a session with `Depth` rounds in flight.
 template <class P, std::size_t Depth>
 inline constexpr std::size_t slots_of = HasQueue<P> && Depth > 1 ? Depth : 1;
@@ -194,6 +180,11 @@ class InFlight {
         }
         queue_.queue.cancel(slot);
         rounds_[slot].on_done.clear();
+        if constexpr (sizeof...(Bound) == 1 && (requires { bound.runs_alone(); } && ...)) {
+          if (status.code() == Errc::busy && (bound.runs_alone() && ...) && in_flight_ != 0) {
+            return submit_alone(waits, std::forward<OnDone>(on_done), bound...);
+          }
+        }
         return refused(noted(status));
       }
     } else {
@@ -220,11 +211,32 @@ class InFlight {
     if (!is_queued || bindings.is_settled()) [[likely]]
       return rounds_[slot].on_done.set(std::forward<OnDone>(on_done));
     rounds_[slot].on_done.clear();
-    rounds_[slot].on_done.set(ScatterFirst<std::decay_t<OnDone>>(bindings.strided(), std::forward<OnDone>(on_done)));
+    rounds_[slot].on_done.set(
+        ScatterFirst<InFlight, std::decay_t<OnDone>>(*this, bindings.strided(), std::forward<OnDone>(on_done)));
   }
-  /// Has the round in a slot scatter memory with strides when it is delivered.
+  /// Has the round in a slot scatter memory with strides when it is delivered. If that is on the device, no round is
+  /// submitted before.
   void scatter_when_delivered(std::size_t slot, std::shared_ptr<StridedList> list) noexcept {
-    rounds_[slot].on_done.set([list = std::move(list)](Status status) noexcept { list->scatter(status); });
+    if (list->is_on_device()) usual_limit_ = std::exchange(limit_, 1);
+    rounds_[slot].on_done.set(
+        [this, list = std::move(list)](Status status) noexcept { (void)scatter_delivered(*list, status); });
+  }
+  /// Scatters what the round wrote that has just been delivered. @returns its status, or the failure
+  Status scatter_delivered(StridedList& list, Status status) noexcept {
+    if (list.is_on_device()) limit_ = usual_limit_;
+    Status scattered = list.scatter(derived().platform(), status);
+    if (scattered == status) return status;
+    scattered = scattered.poisoning();
+    note_failure(delivered() - 1, depth, scattered);
+    return scattered;
+  }
+  template <class, class>
+  friend class ScatterFirst;
+  /// Submits a round once no other is in flight, which run_on() has refused because it must be alone.
+  template <class OnDone, class Bindings>
+  [[gnu::cold, gnu::noinline]] RoundTicket submit_alone(bool waits, OnDone&& on_done, Bindings& bindings) noexcept {
+    (void)(waits ? wait_all().ok() : poll() == 0);
+    return in_flight_ == 0 ? submit(waits, std::forward<OnDone>(on_done), bindings) : refused(Status{Errc::busy});
   }
   template <class OnDone, class... Bound>
   [[gnu::cold, gnu::noinline]] RoundTicket resubmit(bool waits, OnDone&& on_done, Bound&... bound) noexcept {
@@ -318,7 +330,7 @@ class InFlight {
       note_failure(round, slot, status);
     notify_round_end<Policies>(observer, RoundIndex{round}, status, derived().platform());
     rounds_[slot].on_done.call(status);
-    while (first_waiting_ != nullptr && first_waiting_->is_ready(*first_waiting_)) start_waiting();
+    while (waiting_.has_ready()) waiting_.start_first();
   }
   [[gnu::cold]] void note_failure(std::uint64_t round, std::uint32_t slot, Status status) noexcept {
     if (round >= failed_at_) return;  // a failure to submit a later round may have been seen first
@@ -343,25 +355,8 @@ class InFlight {
     return !derived().may_submit() || (is_free() && writer_of(ranges_of(pairs...)) == never);
   }
   /// Adds the round to the waiting rounds, unless it can be submitted now.
-  [[nodiscard]] bool must_wait(WaitingRound& round) noexcept {
-    if (first_waiting_ == nullptr && round.is_ready(round)) return false;
-    (first_waiting_ == nullptr ? first_waiting_ : last_waiting_->next) = &round;
-    last_waiting_ = &round;
-    return true;
-  }
-  void start_waiting() noexcept {
-    WaitingRound& round = *first_waiting_;
-    first_waiting_ = round.next;
-    round.next = nullptr;
-    round.start(round);
-  }
-  void withdraw(WaitingRound& round) noexcept {
-    WaitingRound** link = &first_waiting_;
-    WaitingRound* before = nullptr;
-    for (; *link != &round; link = &(*link)->next) before = *link;
-    *link = round.next;
-    if (last_waiting_ == &round) last_waiting_ = before;
-  }
+  [[nodiscard]] bool must_wait(WaitingRound& round) noexcept { return waiting_.add(round); }
+  void withdraw(WaitingRound& round) noexcept { waiting_.remove(round); }
   /// Discards the completion of a round in flight.
   void forget(std::uint64_t ticket) noexcept {
     rounds_[(oldest_ + (ticket - first_ticket_ - delivered())) % depth].on_done.clear();
@@ -380,8 +375,9 @@ class InFlight {
   std::uint32_t limit_ = depth;  ///< the maximum number of rounds in flight
 
  private:
+  std::uint32_t usual_limit_ = depth;  ///< while the round in flight must be the only one
   std::size_t max_outputs_;
-  [[no_unique_address]] QueueHolder<P, is_queued> queue_;
+  [[no_unique_address]] platform::QueueHolder<P, is_queued> queue_;
   Flight rounds_[depth];
   std::vector<HostRange> writes_;  ///< by slot: the ranges that its round will write
   std::uint32_t next_slot_ = 0;    ///< the slot of the next round
@@ -391,8 +387,7 @@ class InFlight {
   std::uint64_t failed_at_ = never;  ///< the first round that failed
   Status first_failure_;
   std::uint64_t first_ticket_ = next_session_number() * 0x9E37'79B9'7F4A'7C15U;  ///< far from those of other sessions
-  WaitingRound* first_waiting_ = nullptr;
-  WaitingRound* last_waiting_ = nullptr;
+  WaitingRounds waiting_;
   DynamicRanges dynamic_ranges_;
 };
 

@@ -29,10 +29,6 @@ struct ListOfRound {
 
   operator std::span<Binding>() const noexcept { return list; }        // NOLINT(google-explicit-constructor)
   operator std::span<const Binding>() const noexcept { return list; }  // NOLINT(google-explicit-constructor)
-  void scatter(Status status) const noexcept {
-    if (strided != nullptr && *strided != nullptr) [[unlikely]]
-      std::exchange(*strided, nullptr)->scatter(status);
-  }
 };
 
 /// Links a round in progress to its session; either may be moved or destroyed first.
@@ -94,7 +90,10 @@ class [[nodiscard]] Round {
     if (Session* session = link_.session(); session != nullptr) {
       link_.detach();
       link_.status = session->finish_open_round(link_.status, bindings_);
-      if constexpr (requires { bindings_.scatter(link_.status); }) bindings_.scatter(link_.status);
+      if constexpr (requires { bindings_.strided; }) {
+        if (bindings_.strided != nullptr && *bindings_.strided != nullptr) [[unlikely]]
+          link_.status = session->scatter(*std::exchange(*bindings_.strided, nullptr), link_.status);
+      }
     } else if (link_.status.ok()) {
       link_.status = Status{Errc::closed};
     }

@@ -18,6 +18,38 @@ struct WaitingRound {
   void (*start)(WaitingRound&) noexcept = nullptr;
 };
 
+/// The rounds that wait, in order.
+class WaitingRounds {
+ public:
+  /// Whether the first one may be submitted now.
+  [[nodiscard]] bool has_ready() const noexcept { return first_ != nullptr && first_->is_ready(*first_); }
+  /// Removes the first one and starts it.
+  void start_first() noexcept {
+    WaitingRound& round = *first_;
+    first_ = round.next;
+    round.next = nullptr;
+    round.start(round);
+  }
+  /// Appends a round, unless none waits and it is ready; then returns false.
+  [[nodiscard]] bool add(WaitingRound& round) noexcept {
+    if (first_ == nullptr && round.is_ready(round)) return false;
+    (first_ == nullptr ? first_ : last_->next) = &round;
+    last_ = &round;
+    return true;
+  }
+  void remove(WaitingRound& round) noexcept {
+    WaitingRound** link = &first_;
+    WaitingRound* before = nullptr;
+    for (; *link != &round; link = &(*link)->next) before = *link;
+    *link = round.next;
+    if (last_ == &round) last_ = before;
+  }
+
+ private:
+  WaitingRound* first_ = nullptr;
+  WaitingRound* last_ = nullptr;
+};
+
 /// The awaitable of `co_await session.round(…)`. It is part of the coroutine's frame, so that a round allocates
 /// nothing. Works with any coroutine, such as RoundLoop in round_loop.hpp. If the coroutine is destroyed while it
 /// waits, its round still runs, but is no longer reported.

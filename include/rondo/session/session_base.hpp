@@ -3,6 +3,8 @@
 #pragma once
 
 #include <rondo/binding/bindings.hpp>
+#include <rondo/binding/dynamic_bindings.hpp>
+#include <rondo/binding/strided.hpp>
 #include <rondo/error.hpp>
 #include <rondo/graph/records.hpp>
 #include <rondo/memory/device_array.hpp>
@@ -184,6 +186,8 @@ class SessionBase {
       Policies::report_unclosed(status, derived().explain(status).c_str());
     }
   }
+  template <class>
+  friend class rondo::DynamicBindings;
   [[nodiscard]] Derived& derived() noexcept { return static_cast<Derived&>(*this); }
   [[nodiscard]] RoundObserver<typename Policies::Observe> round_observer() noexcept {
     return {observe_, derived().round_number()};
@@ -199,6 +203,11 @@ class SessionBase {
     const Bytes size = memory::detail::bytes_of(graph, tensor, shape);
     MemoryKind wanted = graph.tensors[index(tensor.tensor())].memory;
     ((wanted = kind), ...);
+    return allocate_block<T>(size, wanted);
+  }
+  /// @throws Error closed, poisoned; and as the platform does
+  template <Element T>
+  [[nodiscard]] DeviceArray<T> allocate_block(Bytes size, [[maybe_unused]] MemoryKind wanted = MemoryKind::device) {
     if (const Status status = unusable(); !status) {
       throw Error(status.code(), Error::Text("allocate: ", describe(status.code())));
     }
@@ -223,6 +232,28 @@ class SessionBase {
     }
     blocks_->add({block, wanted, whole});
     return {blocks_, block.template as<T>(), size.value / sizeof(T), static_cast<T*>(host)};
+  }
+  /// Runs a round of DynamicBindings whose memory is packed for it: `run()` runs it with the packed memory.
+  template <class Channel, class Bindings, class IsHeld, class Run>
+  Status run_packed([[maybe_unused]] std::size_t slot, Bindings& bindings, const IsHeld& is_held,
+                    const Run& run) noexcept {
+    Status status = bindings.settle(platform_, is_held);
+    if constexpr (!Channel::is_synchronous) {
+      // The stream of a slot does not wait for that of the copies.
+      if (status.ok() && bindings.runs_alone()) status = platform_.wait();
+    }
+    if (!status) return status.poisoned() ? derived().note_failure(status) : status;
+    status = run();
+    if constexpr (Channel::is_synchronous) return scatter(*bindings.strided(), status);
+    if constexpr (!Channel::is_synchronous) {
+      if (status.ok()) derived().scatter_when_delivered(slot, bindings.strided());
+    }
+    return status;
+  }
+  /// Scatters what a round wrote that has ended with this status. @returns the status of both
+  Status scatter(StridedList& list, Status status) noexcept {
+    const Status scattered = list.scatter(platform_, status);
+    return scattered == status ? status : derived().note_failure(scattered);
   }
   /// The reason why the session can be used no more; ok if it can.
   [[nodiscard]] Status unusable() const noexcept {

@@ -274,14 +274,12 @@ template <class Channel, class Settle>
 Status Session<Derived, P, Policies, Graph, Slots>::run_unsettled(Channel channel, std::size_t slot, Settle settle,
                                                                   DynamicBindings<Derived>& bindings) noexcept {
   Instance& its = instance(slot);
-  if (const Status s = bindings.settle([&](std::size_t port) { return its.is_held(port); }); !s) return s;
-  const Status status = its.run(channel, round_observer(), settle, bindings.list());
-  if constexpr (Channel::is_synchronous) {
-    bindings.strided()->scatter(status);
-  } else if (status.ok()) {
-    derived().scatter_when_delivered(slot, bindings.strided());
+  if constexpr (!Channel::is_synchronous) {
+    if (bindings.runs_alone() && derived().in_flight() != 0) return Status{Errc::busy};
   }
-  return note_refusal(slot, status);
+  return note_refusal(slot, Base::template run_packed<Channel>(
+                                slot, bindings, [&](std::size_t port) { return its.is_held(port); },
+                                [&] { return its.run(channel, round_observer(), settle, bindings.list()); }));
 }
 
 template <class Derived, Platform P, class Policies, class Graph, std::size_t Slots>
@@ -305,7 +303,8 @@ Status Session<Derived, P, Policies, Graph, Slots>::settle_open_round(DynamicBin
   open_strided_ = bindings.strided();
   list.strided = &open_strided_;
   Instance& its = instances_[derived().next_slot()];
-  return bindings.settle([&](std::size_t port) { return its.is_held(port); });
+  const Status status = bindings.settle(platform_, [&](std::size_t port) { return its.is_held(port); });
+  return status.poisoned() ? note_failure(status) : status;
 }
 
 template <class Derived, Platform P, class Policies, class Graph, std::size_t Slots>

@@ -88,14 +88,11 @@ template <Platform P, class Policies, class Capacity, std::size_t Depth>
 template <class Channel, class Settle>
 Status ShapedSession<P, Policies, Capacity, Depth>::run_unsettled(Channel channel, std::uint32_t slot, Settle settle,
                                                                   DynamicBindings<ShapedSession>& bindings) noexcept {
-  if (const Status s = bindings.settle([](std::size_t) { return false; }); !s) return s;
-  const Status status = run_dynamic(channel, slot, settle, bindings);
-  if constexpr (Channel::is_synchronous) {
-    bindings.strided()->scatter(status);
-  } else if (status.ok()) {
-    this->scatter_when_delivered(slot, bindings.strided());
+  if constexpr (!Channel::is_synchronous) {
+    if (bindings.runs_alone() && this->in_flight() != 0) return Status{Errc::busy};
   }
-  return status;
+  return Base::template run_packed<Channel>(
+      slot, bindings, [](std::size_t) { return false; }, [&] { return run_dynamic(channel, slot, settle, bindings); });
 }
 
 template <Platform P, class Policies, class Capacity, std::size_t Depth>

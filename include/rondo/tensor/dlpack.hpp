@@ -57,7 +57,7 @@ template <Element T>
     if (!may_have_strides && tensor.strides != nullptr && extent != 1 &&
         tensor.strides[d] != static_cast<std::int64_t>(count)) {
       fail("dimension ", d, " has stride ", tensor.strides[d], ", without gaps it would be ", count,
-           "; make it contiguous first, or take its host_view");
+           "; make it contiguous first, or take its host_view or device_view");
     }
     if (__builtin_mul_overflow(count, static_cast<std::size_t>(extent), &count) || count > PTRDIFF_MAX / sizeof(T)) {
       fail("it has more elements than memory has room for");
@@ -90,13 +90,17 @@ struct HostView {
   void* first = nullptr;  ///< the element at index 0 of each dimension
   StridedLayout layout;   ///< where the others lie
 };
-/// The elements of a tensor in host memory, with strides or without. The tensor must outlive the view's use.
-/// @throws Error invalid_argument: another element type, more than 5 dimensions, or device memory
+/// A tensor in device memory with strides, for DynamicBindings::bind(tensor, view.first, view.layout).
+struct DeviceView {
+  DevicePtr<std::byte> first;  ///< the element at index 0 of each dimension
+  StridedLayout layout;        ///< where the others lie
+};
+
+namespace detail {
+
 template <Element T>
-[[nodiscard]] HostView host_view(const DLManagedTensor& managed) {
-  const DLTensor& tensor = managed.dl_tensor;
-  (void)detail::checked_size<T>(tensor, true);
-  detail::require_host(tensor);
+[[nodiscard]] StridedLayout layout_of(const DLTensor& tensor) {
+  (void)checked_size<T>(tensor, true);
   std::int64_t strides[max_rank] = {};
   std::int64_t packed = sizeof(T);
   bool fits = static_cast<std::size_t>(tensor.ndim) <= max_rank;
@@ -110,7 +114,25 @@ template <Element T>
     throw Error(Errc::invalid_argument, Error::Text("DLPack tensor: it has more than ", max_rank,
                                                     " dimensions, or strides that leave the address space"));
   }
-  return {reinterpret_cast<void*>(detail::address(tensor)), layout};  // NOLINT
+  return layout;
+}
+
+}  // namespace detail
+
+/// The elements of a tensor in host memory, with strides or without. The tensor must outlive the view's use.
+/// @throws Error invalid_argument: another element type, more than 5 dimensions, or device memory
+template <Element T>
+[[nodiscard]] HostView host_view(const DLManagedTensor& managed) {
+  detail::require_host(managed.dl_tensor);
+  const StridedLayout layout = detail::layout_of<T>(managed.dl_tensor);
+  return {reinterpret_cast<void*>(detail::address(managed.dl_tensor)), layout};  // NOLINT
+}
+/// The elements of a tensor in device memory, with strides or without. A simulated device uses host memory, so any
+/// tensor is accepted there. @throws Error invalid_argument: another element type, or more than 5 dimensions
+template <Element T>
+[[nodiscard]] DeviceView device_view(const DLManagedTensor& managed) {
+  const StridedLayout layout = detail::layout_of<T>(managed.dl_tensor);
+  return {DevicePtr<std::byte>{detail::address(managed.dl_tensor)}, layout};
 }
 
 /// The elements of a tensor in device memory. A simulated device uses host memory, so any tensor is accepted there.

@@ -10,9 +10,9 @@
 
 namespace rondo {
 
-/// Where the elements of a tensor lie in host memory that is not contiguous: the extents, outermost first, and along
-/// each dimension the bytes from one element to the next, as NumPy has them. A stride may be negative, or zero for an
-/// input that is broadcast. Elements need not be aligned.
+/// Where the elements of a tensor lie in memory that is not contiguous: the extents, outermost first, and along each
+/// dimension the bytes from one element to the next, as NumPy has them. A stride may be negative, or zero for an input
+/// that is broadcast. Elements need not be aligned.
 ///
 /// A plain value. Cost: the constructor does some divisions and no allocation.
 class StridedLayout {
@@ -38,6 +38,11 @@ class StridedLayout {
   /// The bytes from the first element to the end of the highest one.
   [[nodiscard]] std::uint64_t bytes_after() const noexcept { return after_; }
 
+  /// Calls `visit(apart, packed, size, stride, count)` for each row until it returns false, and returns whether it
+  /// returned true for all. A row is `count` pieces of `size` bytes, which are `stride` bytes apart, and follow each
+  /// other in packed memory; `apart` and `packed` are the offsets of its first one, in bytes.
+  template <class Visit>
+  bool for_each_row(const Visit& visit) const noexcept;
   /// Copies the elements at `from`, the address of the first one, to packed memory at `to`.
   void pack(std::byte* to, const std::byte* from) const noexcept;
   /// Copies packed elements at `from` to their places; `to` is the address of the first one.
@@ -48,8 +53,6 @@ class StridedLayout {
   [[nodiscard]] bool is_run() const noexcept {
     return strides_[rank_ - 1] == static_cast<std::int64_t>(element_bytes_);
   }
-  template <bool packs>
-  void copy(std::byte* apart, std::byte* packed) const noexcept;
 
   std::size_t element_bytes_;
   std::size_t rank_ = 0;  ///< without dimensions of one element; neighbours that make one dimension are joined

@@ -89,18 +89,36 @@ void copy_row_of(std::byte* apart, std::byte* packed, std::int64_t count, std::i
 
 }  // namespace detail
 
-template <bool packs>
-void StridedLayout::copy(std::byte* apart, std::byte* packed) const noexcept {
-  if (bytes_ == 0 || !is_valid()) return;
+RONDO_INLINE void StridedLayout::pack(std::byte* to, const std::byte* from) const noexcept {
+  for_each_row([&](std::int64_t apart, std::uint64_t packed, std::size_t size, std::int64_t stride,
+                   std::int64_t count) {
+    detail::copy_row_of<true>(const_cast<std::byte*>(from) + apart, to + packed, count, stride, size);  // NOLINT: read
+    return true;
+  });
+}
+RONDO_INLINE void StridedLayout::scatter(std::byte* to, const std::byte* from) const noexcept {
+  for_each_row([&](std::int64_t apart, std::uint64_t packed, std::size_t size, std::int64_t stride,
+                   std::int64_t count) {
+    detail::copy_row_of<false>(to + apart, const_cast<std::byte*>(from) + packed, count, stride, size);  // NOLINT: read
+    return true;
+  });
+}
+#endif
+
+template <class Visit>
+bool StridedLayout::for_each_row(const Visit& visit) const noexcept {
+  if (bytes_ == 0 || !is_valid()) return true;
   // The innermost dimension is a row of elements, or, without gaps, the one element of a row.
   const bool has_runs = rank_ != 0 && is_run();
   const std::size_t size = has_runs ? static_cast<std::size_t>(extents_[rank_ - 1]) * element_bytes_ : element_bytes_;
   const std::size_t rank = has_runs ? rank_ - 1 : rank_;
   const std::int64_t count = rank == 0 ? 1 : extents_[rank - 1];
   const std::int64_t stride = rank == 0 ? 0 : strides_[rank - 1];
+  std::int64_t apart = 0;
+  std::uint64_t packed = 0;
   std::int64_t at[max_rank] = {};
   for (;;) {
-    detail::copy_row_of<packs>(apart, packed, count, stride, size);
+    if (!visit(apart, packed, size, stride, count)) return false;
     packed += static_cast<std::size_t>(count) * size;
     std::size_t d = rank < 2 ? 0 : rank - 1;
     for (; d != 0; --d) {
@@ -109,16 +127,8 @@ void StridedLayout::copy(std::byte* apart, std::byte* packed) const noexcept {
       apart -= extents_[d - 1] * strides_[d - 1];
       at[d - 1] = 0;
     }
-    if (d == 0) return;
+    if (d == 0) return true;
   }
 }
-
-RONDO_INLINE void StridedLayout::pack(std::byte* to, const std::byte* from) const noexcept {
-  copy<true>(const_cast<std::byte*>(from), to);  // NOLINT: only read
-}
-RONDO_INLINE void StridedLayout::scatter(std::byte* to, const std::byte* from) const noexcept {
-  copy<false>(to, const_cast<std::byte*>(from));  // NOLINT: only read
-}
-#endif
 
 }  // namespace rondo

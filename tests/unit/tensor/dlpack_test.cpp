@@ -119,6 +119,11 @@ TEST_CASE("A tensor with strides is viewed as it lies, and one that no memory ho
   CHECK(says(raised([&] { (void)dlpack::host_view<float>(tensor.managed); }).text, "address space"));
   tensor.managed.dl_tensor.device = {kDLCUDA, 0};
   CHECK(says(raised([&] { (void)dlpack::host_view<float>(tensor.managed); }).text, "device memory"));
+  CHECK(says(raised([&] { (void)dlpack::device_view<float>(tensor.managed); }).text, "address space"));
+  tensor.strides = {6, -2};
+  const dlpack::DeviceView on_device = dlpack::device_view<float>(tensor.managed);
+  CHECK(on_device.first.address() == reinterpret_cast<std::uintptr_t>(&values[4]));
+  CHECK(on_device.layout.bytes_after() == 28);
 }
 
 TEST_CASE("Every element type but the opaque ones has DLPack's name") {

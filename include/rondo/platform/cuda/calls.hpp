@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <rondo/platform/capability.hpp>
 #include <rondo/platform/cuda/codes.hpp>
 
 #include <cstddef>
@@ -41,6 +42,22 @@ class StreamCalls {
     if (kind == streams::host_to_device) return calls_->copy_to_device(address(to), from, size, stream);
     if (kind == streams::device_to_host) return calls_->copy_to_host(to, address(from), size, stream);
     return calls_->copy_inside(address(to), address(from), size, stream);
+  }
+  /// Whether one call makes the copy: the driver takes strides from the size of a piece up to 2^31 - 1.
+  [[nodiscard]] static bool takes_rows(const DeviceCopy& copy) noexcept {
+    const auto size = static_cast<std::int64_t>(copy.size.value);
+    const auto fits = [&](std::int64_t stride) { return stride >= size && stride <= INT32_MAX; };
+    return copy.count > 1 && fits(copy.to_stride) && fits(copy.from_stride);
+  }
+  Result copy_rows(const DeviceCopy& copy, Stream stream) const noexcept {
+    CopyRows rows;
+    rows.from = copy.from.address();
+    rows.from_pitch = static_cast<std::size_t>(copy.from_stride);
+    rows.to = copy.to.address();
+    rows.to_pitch = static_cast<std::size_t>(copy.to_stride);
+    rows.width = copy.size.value;
+    rows.height = copy.count;
+    return calls_->copy_rows(&rows, stream);
   }
 
   /// Waits for all work on a stream. It asks the driver a number of times, and then again after each sleep of 50 µs,

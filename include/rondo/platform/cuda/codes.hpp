@@ -147,6 +147,7 @@ struct Api {
   static constexpr const char* free_host = "cuMemFreeHost";
   static constexpr const char* copy = "cuMemcpyAsync";
   static constexpr const char* copy_async = "cuMemcpyAsync";
+  static constexpr const char* copy_rows = "cuMemcpy2DAsync";
   static constexpr const char* capture_info = "cuStreamIsCapturing";
   static constexpr const char* query_event = "cuEventQuery";
   static constexpr const char* launch = "cuGraphLaunch";

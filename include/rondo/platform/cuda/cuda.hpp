@@ -61,7 +61,7 @@ class Cuda {
                    Capability::failure_text,    Capability::remarks,        Capability::holdings,
                    Capability::device_refresh,  Capability::launch_refresh, Capability::callers_stream,
                    Capability::memory_registry, Capability::loops,          Capability::stopping,
-                   Capability::memory_kinds} |
+                   Capability::memory_kinds,    Capability::device_copy} |
       (is_timed ? Capabilities{Capability::round_time} : Capabilities{});
   static constexpr std::uint32_t max_launch_bytes = cuda::RefreshKernel::most_bytes;
 
@@ -115,6 +115,8 @@ class Cuda {
   [[gnu::always_inline]] Status copy_out(void* to, DevicePtr<const std::byte> from, Bytes size) noexcept {
     return transfers_.copy_out(to, from, size.value);
   }
+  /// Makes one copy of rows, or one copy for each piece if a stride is too short, too long or negative.
+  Status copy_on_device(const DeviceCopy& copy) noexcept { return transfers_.copy_on_device(copy); }
   /// Waits for the device. Makes no call if there is nothing to wait for.
   Status wait() noexcept {
     const Status status = transfers_.wait();

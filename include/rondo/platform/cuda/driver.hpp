@@ -65,6 +65,9 @@ inline constexpr int capture_relaxed = 2;
 inline constexpr int jit_error_log = 5;
 inline constexpr int jit_error_log_bytes = 6;
 
+/// CU_MEMORYTYPE_DEVICE.
+inline constexpr unsigned memory_of_device = 2;
+
 /// The parameters of a kernel node, with the layout that the first version of cuGraphAddKernelNode takes.
 struct KernelNodeParams {
   Function function = nullptr;
@@ -74,6 +77,24 @@ struct KernelNodeParams {
   void** parameters = nullptr;
   void** extra = nullptr;
 };
+/// The parameters of a copy of rows, with the layout of CUDA_MEMCPY2D. Members that start with `no_` stay zero.
+struct CopyRows {
+  std::size_t no_from_x = 0, no_from_y = 0;
+  unsigned from_kind = memory_of_device;
+  const void* no_from_host = nullptr;
+  Pointer from = 0;
+  void* no_from_array = nullptr;
+  std::size_t from_pitch = 0;
+  std::size_t no_to_x = 0, no_to_y = 0;
+  unsigned to_kind = memory_of_device;
+  void* no_to_host = nullptr;
+  Pointer to = 0;
+  void* no_to_array = nullptr;
+  std::size_t to_pitch = 0;
+  std::size_t width = 0;
+  std::size_t height = 0;
+};
+static_assert(sizeof(CopyRows) == 128 && offsetof(CopyRows, from) == 32 && offsetof(CopyRows, to) == 88);
 static_assert(sizeof(void*) == 8 && sizeof(Result) == 4 && sizeof(Pointer) == 8);
 static_assert(sizeof(KernelNodeParams) == 56 && offsetof(KernelNodeParams, grid) == 8 &&
               offsetof(KernelNodeParams, shared_bytes) == 32 && offsetof(KernelNodeParams, parameters) == 40);
@@ -99,6 +120,7 @@ struct Calls {
   Result (*copy_to_device)(Pointer, const void*, std::size_t, Stream) = nullptr;
   Result (*copy_to_host)(void*, Pointer, std::size_t, Stream) = nullptr;
   Result (*copy_inside)(Pointer, Pointer, std::size_t, Stream) = nullptr;
+  Result (*copy_rows)(const CopyRows*, Stream) = nullptr;
   Result (*set)(Pointer, unsigned char, std::size_t, Stream) = nullptr;
   Result (*create_stream)(Stream*, unsigned flags, int priority) = nullptr;
   Result (*destroy_stream)(Stream) = nullptr;
@@ -162,6 +184,7 @@ constexpr void visit_required(Calls& c, Visit visit) {
   visit("cuMemcpyHtoDAsync", "cuMemcpyHtoDAsync_v2", c.copy_to_device);
   visit("cuMemcpyDtoHAsync", "cuMemcpyDtoHAsync_v2", c.copy_to_host);
   visit("cuMemcpyDtoDAsync", "cuMemcpyDtoDAsync_v2", c.copy_inside);
+  visit("cuMemcpy2DAsync", "cuMemcpy2DAsync_v2", c.copy_rows);
   visit("cuMemsetD8Async", "cuMemsetD8Async", c.set);
   visit("cuStreamCreateWithPriority", "cuStreamCreateWithPriority", c.create_stream);
   visit("cuStreamDestroy", "cuStreamDestroy_v2", c.destroy_stream);

@@ -66,7 +66,7 @@ class Onboard {
                    Capability::failure_text,   Capability::orchestration,   Capability::remarks,
                    Capability::holdings,       Capability::device_refresh,  Capability::launch_refresh,
                    Capability::callers_stream, Capability::memory_registry, Capability::loops,
-                   Capability::stopping,       Capability::memory_kinds} |
+                   Capability::stopping,       Capability::memory_kinds,    Capability::device_copy} |
       (is_timed ? Capabilities{Capability::round_time} : Capabilities{});
   static constexpr std::uint32_t max_launch_bytes = onboard::RefreshKernel::most_bytes;
 
@@ -144,6 +144,8 @@ class Onboard {
   [[gnu::always_inline]] Status copy_out(void* to, DevicePtr<const std::byte> from, Bytes size) noexcept {
     return transfers_.copy_out(to, from, size.value);
   }
+  /// Makes one copy for each piece.
+  Status copy_on_device(const DeviceCopy& copy) noexcept { return transfers_.copy_on_device(copy); }
   /// Waits for the device. Makes no call if there is nothing to wait for.
   Status wait() noexcept {
     const Status status = transfers_.wait();
@@ -320,8 +322,7 @@ class Onboard {
   /// Destroys the stream with the last program. `first`: the failure so far
   Status unloaded(onboard::AclError first) noexcept {
     if (programs_ != 0 && --programs_ == 0) {
-      const onboard::AclError code = device_.destroy_stream();
-      if (first == onboard::code_ok) first = code;
+      if (const onboard::AclError code = device_.destroy_stream(); first == onboard::code_ok) first = code;
       transfers_.forget_plan();
       staging().reset();
     }
@@ -353,11 +354,10 @@ class Onboard {
   Status close(bool at_the_end) noexcept {
     if (is_closed_) return {};
     const Status waited = transfers_.wait();
-    onboard::AclError first = onboard::code_ok;
+    onboard::AclError first = device_.stop();
     const auto keep = [&](onboard::AclError code) {
       if (first == onboard::code_ok) first = code;
     };
-    keep(device_.stop());
     keep(events_.close(device_));
     keep(callers_.close());
     keep(zeros_.release());

@@ -47,7 +47,7 @@ class Hosted {
                    Capability::device_refresh, Capability::launch_refresh, Capability::args_in_host_memory,
                    Capability::staying_awake,  Capability::stopping,       Capability::failure_text,
                    Capability::engine,         Capability::orchestration,  Capability::memory_registry,
-                   Capability::memory_kinds,   Capability::holdings} |
+                   Capability::memory_kinds,   Capability::holdings,       Capability::device_copy} |
       (WantsOneRound<Engine> ? Capabilities{} : Capabilities{Capability::queue, Capability::queued_orchestration}) |
       (OverlapsRounds<Engine> && !TakesTime<Traffic> ? Capabilities{Capability::overlapping_rounds} : Capabilities{}) |
       (RunsLoops<Engine> ? Capabilities{Capability::loops} : Capabilities{}) |
@@ -96,6 +96,15 @@ class Hosted {
   }
   Status copy_in_snapshot(DevicePtr<std::byte> to, const void* from, Bytes size) noexcept {
     return copy_in(to, from, size);
+  }
+  /// No round runs meanwhile.
+  Status copy_on_device(const DeviceCopy& copy) noexcept {
+    std::byte* to = pointer(copy.to);
+    const std::byte* from = pointer(copy.from);
+    for (std::uint64_t i = 0; i < copy.count; ++i, to += copy.to_stride, from += copy.from_stride) {
+      std::memcpy(to, from, copy.size.value);
+    }
+    return {};
   }
   Status fill_zeros(DevicePtr<std::byte> to, Bytes size) noexcept {
     std::memset(pointer(to), 0, size.value);

@@ -67,7 +67,8 @@ enum class Errc : std::uint16_t {
     case Errc::unbound_tensor: return "an input, output or inout is not bound; bind each one once per round";
     case Errc::bound_twice: return "the tensor is bound twice in one round; bind it once";
     case Errc::misaligned:
-      return "device memory starts at an address that is no multiple of 32 (on the host: of 8); align it";
+      return "device memory starts at an address that is no multiple of 32 (on the host: of 8); align it, or bind it "
+             "by DynamicBindings";
     case Errc::fixed_address:
       return "a library call, or another task that cannot be refreshed, holds this address; bind host memory, or copy "
              "the tensor with a task";

@@ -285,6 +285,13 @@ void define_graph(py::module_& module) {
       "keep", [](Graph& g, const Tensor& tensor) { g.native.tasks.keep(Input<float>{tensor.key}); }, py::arg("tensor"),
       "The tensor shares its memory with no other.");
   graph.def(
+      "in_memory",
+      [](Graph& g, const Tensor& tensor, const std::string& kind) { erased::in_memory(g.native, tensor.key, kind); },
+      py::arg("tensor"), py::arg("kind"),
+      "The tensor is in memory of another kind, such as \"mapped_host\": a resident or workspace in a block of its "
+      "own,\n"
+      "and what rounds bind in what Session.allocate returns.");
+  graph.def(
       "alias",
       [](Graph& g, const Tensor& output, const Tensor& input) { erased::alias(g.native, output.key, input.key); },
       py::arg("output"), py::arg("input"), "Each round binds the same memory to both.");

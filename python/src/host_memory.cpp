@@ -79,7 +79,7 @@ void check_shape(const Port& port, std::size_t rank, const Extents& extents, Hos
   if (!same) refuse_shape(port, rank, extents);
 }
 
-/// `layout`: of the host memory, which needs it only if it has strides.
+/// `layout`: of the memory, which needs it only if it has strides.
 void take_layout(const Port& port, const StridedLayout& layout, bool is_written, HostMemory& memory) {
   if (layout.is_packed()) return;
   if (is_written && layout.may_overlap()) {
@@ -135,8 +135,10 @@ HostMemory memory_of_capsule(py::object capsule, const Port& port, bool is_writt
            " of DLPack's type ", static_cast<int>(tensor.device.device_type),
            ", which the session's platform does not reach; bind host memory, or open the session on that device");
     }
-    memory.device = with_element(
-        port.type, [&](auto t) { return dlpack::device_span<typename decltype(t)::type>(*managed).data().address(); });
+    const dlpack::DeviceView view =
+        with_element(port.type, [&](auto t) { return dlpack::device_view<typename decltype(t)::type>(*managed); });
+    memory.device = view.first.address();
+    take_layout(port, view.layout, is_written, memory);
   }
   memory.array = std::move(capsule);
   return memory;

@@ -40,7 +40,7 @@ struct ReleaseDlpack {
 /// Memory that was checked against a port, and what keeps it alive.
 struct HostMemory {
   void* data = nullptr;
-  std::optional<StridedLayout> layout;                   ///< of host memory with strides
+  std::optional<StridedLayout> layout;                   ///< of memory with strides
   std::uint64_t device = 0;                              ///< the address of device memory, in place of `data`
   std::int64_t extents[max_rank] = {};                   ///< of a port whose shape has symbols
   pybind11::object array;                                ///< a NumPy array, or the capsule of
@@ -93,8 +93,8 @@ class SessionArray {
 /// The memory of a SessionArray, a NumPy array, a DLPack capsule, or an object with __dlpack__(); never a copy.
 /// `is_written`: the round writes it. Types that NumPy lacks are bound as their bits: uint16 for bfloat16, uint8 for
 /// fp8 and fp4.
-/// @throws Error invalid_argument: another element type or byte order, read-only, memory of another device, strides of
-/// device memory; overlapping: a round would write elements that share memory; wrong_size: another shape. TypeError for
+/// @throws Error invalid_argument: another element type or byte order, read-only, memory of another device;
+/// overlapping: a round would write elements that share memory; wrong_size: another shape. TypeError for
 /// what is no array
 [[nodiscard]] HostMemory memory_of(pybind11::handle object, const Port& port, bool is_written, DeviceKind device);
 

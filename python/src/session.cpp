@@ -300,6 +300,9 @@ class Session {
     return *session_;
   }
 
+  /// The tensor of that name, which rounds bind.
+  [[nodiscard]] TensorId tensor_called(py::handle name) const { return tensors_[ports_[port_called(name)]].tensor; }
+
  private:
   /// Runs f without the GIL, alone.
   template <class F>
@@ -429,9 +432,15 @@ class Session {
       memory[p].take();
       const Port& port = tensors_[ports_[p]];
       const Bytes size = memory[p].bytes(port);
-      check(memory[p].layout        ? bound.bindings->bind_strided(port.tensor, memory[p].data, *memory[p].layout)
-            : memory[p].device == 0 ? bound.bindings->bind(port.tensor, memory[p].data, size)
-                                    : bound.bindings->bind_device(port.tensor, memory[p].device, size));
+      AnyBindings& to = *bound.bindings;
+      const HostMemory& from = memory[p];
+      if (from.device == 0) {
+        check(from.layout ? to.bind_strided(port.tensor, from.data, *from.layout)
+                          : to.bind(port.tensor, from.data, size));
+      } else {
+        check(from.layout ? to.bind_device_strided(port.tensor, from.device, *from.layout)
+                          : to.bind_device(port.tensor, from.device, size));
+      }
     }
     for (std::size_t s = 0; s < values.size(); ++s) check(bound.bindings->state_symbol(s, values[s]));
     bound.memory = std::move(memory);
@@ -492,6 +501,10 @@ class Binding {
 
   [[nodiscard]] Session& self() const noexcept { return native_; }
   [[nodiscard]] const std::shared_ptr<Bound>& bound() const { return bound_; }
+  [[nodiscard]] std::optional<std::string> why_copied(const py::str& name) const {
+    const char* const why = bound_->bindings->why_copied(native_.tensor_called(name));
+    return why == nullptr ? std::nullopt : std::optional<std::string>(why);
+  }
 
  private:
   py::object session_;
@@ -632,10 +645,12 @@ void add_method(py::handle type, PyMethodDef& method) {
 }  // namespace
 
 void define_session(py::module_& module) {
-  const py::class_<Binding> binding(module, "Binding",
-                                    "Arrays, checked and bound once for many rounds; made by Session.bind.");
+  py::class_<Binding> binding(module, "Binding",
+                              "Arrays, checked and bound once for many rounds; made by Session.bind.");
   static PyMethodDef run_bound = {"run_round", run_bound_round, METH_NOARGS, "One round over these arrays."};
   add_method(binding, run_bound);
+  binding.def("why_copied", &Binding::why_copied, py::arg("name"),
+              "The reason why rounds copy the memory of a tensor; None if kernels use the memory itself.");
 
   constexpr std::uint32_t none = 0xFFFF'FFFF;
   const auto or_none = [](std::uint32_t number) {

@@ -326,6 +326,34 @@ class SessionTest(unittest.TestCase):
         np.testing.assert_array_equal(back[::2], weights)
         self.assertEqual(back[1].tolist(), [0, 0, 0])
 
+    def test_a_binding_says_why_memory_is_copied(self):
+        graph = rondo.Graph()
+        x, y, z = graph.declare("x: in f32[2, 3], y: in f32[2, 3], z: out f32[2, 3]")
+        graph.add("add", x, y, z)
+        session = rondo.Session(graph)
+        binding = session.bind(x=np.ones((3, 2), np.float32).T, y=np.ones((2, 3), np.float32), z=session.allocate("z"))
+        self.assertIn("has strides", binding.why_copied("x"))
+        self.assertEqual(binding.why_copied("y"), "the memory is on the host")
+        self.assertIsNone(binding.why_copied("z"))
+        self.refuses(rondo.Errc.wrong_tensor, "called 'w'", binding.why_copied, "w")
+
+    def test_tensors_are_in_memory_of_the_kind_that_the_graph_names(self):
+        graph = rondo.Graph()
+        w, y = graph.declare("w: resident f32[4], y: out f32[4]")
+        graph.add("add", w, w, y)
+        graph.in_memory(w, "mapped_host")
+        plain = rondo.Graph()
+        plain.add("add", plain.declare("w: resident f32[4]"), plain.tensors[0], plain.declare("y: out f32[4]"))
+        session = rondo.Session(graph)
+        self.assertLess(session.arena_bytes, rondo.Session(plain).arena_bytes)
+        session.upload("w", floats(1, 2, 3, 4))
+        result = np.zeros(4, np.float32)
+        session.run_round(y=result)
+        self.assertEqual(result.tolist(), [2, 4, 6, 8])
+        self.refuses(rondo.Errc.invalid_argument, "no memory of the kind 'swap'", graph.in_memory, w, "swap")
+        graph.in_memory(w, "huge_pages")
+        self.refuses(rondo.Errc.unsupported, "host has device, mapped host", rondo.Session, graph, "host")
+
     def test_dlpack_memory_of_another_device_is_refused(self):
         class Tensor(ctypes.Structure):  # DLManagedTensor
             _fields_ = [

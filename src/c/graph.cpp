@@ -171,6 +171,13 @@ rondo_code rondo_graph_keep(rondo_graph graph, rondo_tensor tensor) {
       graph, [&](rondo::c::GraphObject& object) { object.graph.tasks.keep(rondo::Input<float>{key_of(tensor)}); });
 }
 
+rondo_code rondo_graph_in_memory(rondo_graph graph, rondo_tensor tensor, const char* kind) {
+  return with_graph(graph, [&](rondo::c::GraphObject& object) {
+    require(kind, "rondo_graph_in_memory: kind");
+    in_memory(object.graph, key_of(tensor), kind);
+  });
+}
+
 rondo_code rondo_graph_zero(rondo_graph graph, rondo_tensor workspace, int32_t once) {
   return with_graph(graph, [&](rondo::c::GraphObject& object) {
     zero(object.graph, key_of(workspace), once != 0 ? rondo::Zeroed::once : rondo::Zeroed::each_round);

@@ -34,6 +34,21 @@ bool is_of(const BindingsObject& object, rondo_tensor tensor) noexcept {
   return key_of(tensor).graph() == object.session->session->interface().tag;
 }
 
+/// Calls f, which returns a Status, with the bindings, the tensor, and a layout of its elements.
+template <class F>
+rondo_code with_layout(rondo_bindings handle, rondo_tensor tensor, const int64_t* extents, const int64_t* strides,
+                       size_t rank, const F& f) noexcept {
+  return with_bindings(handle, [&](BindingsObject& object) {
+    if (!is_of(object, tensor)) return Status{Errc::wrong_tensor};
+    const TensorId id = key_of(tensor).tensor();
+    if (rank != 0 && (extents == nullptr || strides == nullptr)) {
+      return Status::of_tensor(Errc::invalid_argument, index(id));
+    }
+    const DataType type = object.session->session->interface().tensors[index(id)].type;
+    return f(*object.bindings, id, StridedLayout(size_of(type), extents, strides, rank));
+  });
+}
+
 Status submit(BindingsObject& object, bool waits, uint64_t* ticket) noexcept {
   const RoundTicket made = object.bindings->submit(waits);
   if (made && ticket != nullptr) *ticket = made.number();
@@ -75,6 +90,7 @@ using rondo::c::key_of;
 using rondo::c::require;
 using rondo::c::SessionObject;
 using rondo::c::with_bindings;
+using rondo::c::with_layout;
 using rondo::c::with_session;
 
 extern "C" {
@@ -156,14 +172,20 @@ rondo_code rondo_bind_read_only(rondo_bindings bindings, rondo_tensor tensor, co
 }
 rondo_code rondo_bind_strided(rondo_bindings bindings, rondo_tensor tensor, void* first, const int64_t* extents,
                               const int64_t* strides, size_t rank) {
+  return with_layout(bindings, tensor, extents, strides, rank,
+                     [&](auto& b, auto id, const auto& layout) { return b.bind_strided(id, first, layout); });
+}
+rondo_code rondo_bind_device_strided(rondo_bindings bindings, rondo_tensor tensor, uint64_t first,
+                                     const int64_t* extents, const int64_t* strides, size_t rank) {
+  return with_layout(bindings, tensor, extents, strides, rank,
+                     [&](auto& b, auto id, const auto& layout) { return b.bind_device_strided(id, first, layout); });
+}
+rondo_code rondo_why_copied(rondo_bindings bindings, rondo_tensor tensor, const char** why) {
   return with_bindings(bindings, [&](BindingsObject& b) {
     if (!rondo::c::is_of(b, tensor)) return Status{Errc::wrong_tensor};
-    const rondo::TensorId id = key_of(tensor).tensor();
-    if (rank != 0 && (extents == nullptr || strides == nullptr)) {
-      return Status::of_tensor(Errc::invalid_argument, index(id));
-    }
-    const rondo::DataType type = b.session->session->interface().tensors[index(id)].type;
-    return b.bindings->bind_strided(id, first, {rondo::size_of(type), extents, strides, rank});
+    if (why == nullptr) return Status{Errc::invalid_argument};
+    *why = b.bindings->why_copied(key_of(tensor).tensor());
+    return Status{};
   });
 }
 rondo_code rondo_bind_device(rondo_bindings bindings, rondo_tensor tensor, uint64_t address, size_t bytes) {

@@ -5,6 +5,8 @@
 #include "declaration.hpp"
 #include "fail.hpp"
 
+#include <algorithm>
+#include <string>
 #include <utility>
 
 namespace rondo::erased {
@@ -138,6 +140,21 @@ void zero(Graph& graph, TensorKey workspace, Zeroed when) {
     fail(Errc::invalid_argument, "zero: tensor '", graph.tasks.name(tensor.name), "' is no workspace");
   }
   graph.tasks.zero(Workspace<float>{workspace}, when);
+}
+
+void in_memory(Graph& graph, TensorKey tensor, std::string_view kind) {
+  const graph::TensorRecord& record = tensor_of(graph, tensor);
+  if (is_carried_in_args(record.direction)) {
+    fail(Errc::invalid_argument, "in_memory: tensor '", graph.tasks.name(record.name),
+         "' is a host input, which travels in the args table; choose a tensor of another kind");
+  }
+  std::string words(kind);
+  std::replace(words.begin(), words.end(), '_', ' ');
+  for (auto k = MemoryKind::device; k <= MemoryKind::host; k = static_cast<MemoryKind>(static_cast<int>(k) + 1)) {
+    if (words == to_string(k)) return graph.tasks.in_memory(Input<float>{tensor}, k);
+  }
+  fail(Errc::invalid_argument, "in_memory: there is no memory of the kind '", kind,
+       "'; choose device, huge_pages, normal_pages, task_scheduler, peer or mapped_host");
 }
 
 void alias(Graph& graph, TensorKey output, TensorKey input) {

@@ -50,6 +50,9 @@ TaskId add_loop(Graph& graph, graph::LoopRecord::Kind kind, TensorKey condition,
 /// invalid_argument
 void zero(Graph& graph, TensorKey workspace, Zeroed when);
 void alias(Graph& graph, TensorKey output, TensorKey input);
+/// `kind`: the name of a MemoryKind, with underscores. @throws Error invalid_argument: no such kind; a host input; a
+/// tensor of another graph
+void in_memory(Graph& graph, TensorKey tensor, std::string_view kind);
 
 /// The n-th scalar parameter of a task, counted from 0, for set_scalar. @throws Error invalid_argument
 [[nodiscard]] const KernelParameter& scalar_of(std::span<const KernelRecord* const> kernels, TaskId task,

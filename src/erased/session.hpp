@@ -78,6 +78,9 @@ class AnyBindings {
   /// Binds host memory with strides, which a round packs and scatters; see DynamicBindings.
   virtual Status bind_strided(TensorId tensor, void* first, const StridedLayout& layout) noexcept = 0;
   virtual Status bind_device(TensorId tensor, std::uint64_t address, Bytes size) noexcept = 0;
+  virtual Status bind_device_strided(TensorId tensor, std::uint64_t first, const StridedLayout& layout) noexcept = 0;
+  /// Why rounds copy what is bound; null if they do not. See DynamicBindings.
+  [[nodiscard]] virtual const char* why_copied(TensorId tensor) const noexcept = 0;
   /// States the value of a symbol for the rounds to come; -1 takes it back. Errors: invalid_argument: the graph has no
   /// such symbol.
   virtual Status state_symbol(std::size_t symbol, std::int64_t value) noexcept = 0;

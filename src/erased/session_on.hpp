@@ -86,6 +86,10 @@ class BindingsOf final : public AnyBindings, private Steps<S> {
   Status bind_device(TensorId tensor, std::uint64_t address, Bytes size) noexcept override {
     return bindings_.bind(tensor, DevicePtr<std::byte>{address}, size);
   }
+  Status bind_device_strided(TensorId tensor, std::uint64_t first, const StridedLayout& layout) noexcept override {
+    return bindings_.bind(tensor, DevicePtr<std::byte>{first}, layout);
+  }
+  [[nodiscard]] const char* why_copied(TensorId tensor) const noexcept override { return bindings_.why_copied(tensor); }
   Status state_symbol([[maybe_unused]] std::size_t symbol, [[maybe_unused]] std::int64_t value) noexcept override {
     if constexpr (requires { bindings_.state_symbol(symbol, value); }) return bindings_.state_symbol(symbol, value);
     return Status{Errc::invalid_argument};

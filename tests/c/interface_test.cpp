@@ -166,6 +166,45 @@ TEST_CASE("c: memory with strides is packed and scattered, and refused where it 
   }
 }
 
+TEST_CASE("c: device memory with strides is packed on the device, and the reason why memory is copied is told") {
+  Saxpy saxpy;
+  Open open(saxpy, "host");
+  const rondo_bindings b = open.bindings;
+  alignas(64) float memory[16] = {0, 1, 0, 2, 0, 3, 0, 4, 1, 1, 1, 1};
+  const auto address = [&](std::size_t i) { return reinterpret_cast<std::uint64_t>(&memory[i]); };
+  const auto why = [&](rondo_tensor tensor) {
+    const char* text = "";
+    REQUIRE_EQ(rondo_why_copied(b, tensor, &text), RONDO_OK);
+    return std::string(text == nullptr ? "used in place" : text);
+  };
+  const std::int64_t extent = 4, two = 8, none = 0;
+  CHECK_EQ(why(saxpy.tensors[0]), "no memory is bound to the tensor");
+  REQUIRE_EQ(rondo_bind_device_strided(b, saxpy.tensors[0], address(1), &extent, &two, 1), RONDO_OK);
+  REQUIRE_EQ(rondo_bind_device(b, saxpy.tensors[1], address(8), 16), RONDO_OK);
+  CHECK_EQ(why(saxpy.tensors[0]), "the device memory has strides, so it is packed on the device");
+  CHECK_EQ(why(saxpy.tensors[1]), "used in place");
+  REQUIRE_EQ(rondo_run_round(b), RONDO_OK);
+  CHECK(std::vector<float>(memory + 8, memory + 12) == std::vector<float>{3, 5, 7, 9});
+  CHECK_EQ(rondo_bind_device_strided(b, saxpy.tensors[1], address(8), &extent, &none, 1), RONDO_OVERLAPPING);
+  CHECK_EQ(rondo_bind_device_strided(b, saxpy.tensors[1], 0, &extent, &two, 1), RONDO_NULL_MEMORY);
+  CHECK_EQ(rondo_bind_device_strided(b, rondo_tensor{12345}, address(8), &extent, &two, 1), RONDO_WRONG_TENSOR);
+  CHECK_EQ(rondo_why_copied(b, rondo_tensor{12345}, nullptr), RONDO_WRONG_TENSOR);
+  CHECK_EQ(rondo_why_copied(b, saxpy.tensors[0], nullptr), RONDO_INVALID_ARGUMENT);
+}
+
+TEST_CASE("c: a graph asks for memory of another kind by its name") {
+  Saxpy saxpy;
+  REQUIRE_EQ(rondo_graph_in_memory(saxpy.graph, saxpy.tensors[0], "mapped_host"), RONDO_OK);
+  rondo_session session{};
+  REQUIRE_EQ(rondo_open(saxpy.graph, "a2a3_sim", nullptr, &session), RONDO_OK);
+  CHECK_EQ(rondo_close(session), RONDO_OK);
+  REQUIRE_EQ(rondo_graph_in_memory(saxpy.graph, saxpy.tensors[0], "huge_pages"), RONDO_OK);
+  CHECK_EQ(rondo_open(saxpy.graph, "host", nullptr, &session), RONDO_UNSUPPORTED);
+  CHECK(says("cannot be in huge pages memory"));
+  CHECK_EQ(rondo_graph_in_memory(saxpy.graph, saxpy.tensors[0], "swap"), RONDO_INVALID_ARGUMENT);
+  CHECK(says("there is no memory of the kind 'swap'; choose device, huge_pages"));
+}
+
 TEST_CASE("c: rounds run on every platform whose kernels are functions") {
   for (const char* platform : {"a2a3_sim", "a5_sim", "a2a3_sim_pool", "a5_sim_pool", "a2a3_sim_model", "a5_sim_model",
                                "a2a3_sim_checked", "a5_sim_checked", "host", "host_pool"}) {

@@ -209,6 +209,10 @@ RONDO_C_API rondo_code rondo_graph_when(rondo_graph graph, rondo_tensor conditio
 RONDO_C_API rondo_code rondo_graph_add_edge(rondo_graph graph, rondo_task before, rondo_task after);
 /* The tensor shares its memory with no other, so that it keeps its contents from round to round. */
 RONDO_C_API rondo_code rondo_graph_keep(rondo_graph graph, rondo_tensor tensor);
+/* The tensor is in memory of another kind: "device", "huge_pages", "normal_pages", "task_scheduler", "peer" or
+ * "mapped_host". A resident or workspace gets a block of its own; rondo_open() refuses a kind that the platform lacks.
+ * Memory that rounds bind is of the kind that the caller has allocated. */
+RONDO_C_API rondo_code rondo_graph_in_memory(rondo_graph graph, rondo_tensor tensor, const char* kind);
 /* The workspace holds zeros when the tasks of a round begin: of each round, or (`once`) of the first round only. */
 RONDO_C_API rondo_code rondo_graph_zero(rondo_graph graph, rondo_tensor workspace, int32_t once);
 /* Requires each round to bind the same memory to both tensors. */
@@ -263,8 +267,15 @@ RONDO_C_API rondo_code rondo_bind_read_only(rondo_bindings bindings, rondo_tenso
  * elements; rounds do not. */
 RONDO_C_API rondo_code rondo_bind_strided(rondo_bindings bindings, rondo_tensor tensor, void* first,
                                           const int64_t* extents, const int64_t* strides, size_t rank);
-/* Binds device memory: nothing is copied. */
+/* Binds device memory: nothing is copied, unless kernels cannot use the address; then a round copies on the device. */
 RONDO_C_API rondo_code rondo_bind_device(rondo_bindings bindings, rondo_tensor tensor, uint64_t address, size_t bytes);
+/* Binds device memory with strides, as rondo_bind_strided() binds host memory. Rounds pack it on the device, in device
+ * memory that is allocated here, and are in flight alone. RONDO_UNSUPPORTED if the platform cannot copy there. */
+RONDO_C_API rondo_code rondo_bind_device_strided(rondo_bindings bindings, rondo_tensor tensor, uint64_t first,
+                                                 const int64_t* extents, const int64_t* strides, size_t rank);
+/* Returns in `why` the reason why rounds copy what is bound to a tensor, or NULL if kernels use the memory itself. The
+ * text is valid for ever. */
+RONDO_C_API rondo_code rondo_why_copied(rondo_bindings bindings, rondo_tensor tensor, const char** why);
 
 /* States the value of a symbol of the graph by its name, for the rounds to come, where sizes do not determine it; -1
  * has the sizes determine it again. */

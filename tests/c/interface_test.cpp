@@ -558,6 +558,10 @@ TEST_CASE("c: a loop repeats until its tasks end it, a `when` runs or does not, 
   }
   CHECK_EQ(rondo_set_scalar(session, tasks[0], 0, rondo_integer_argument(1)), RONDO_INVALID_ARGUMENT);
   CHECK(says("task 2 is the decision of a loop"));
+  CHECK_EQ(rondo_set_scalar(session, tasks[1], 0, rondo_integer_argument(1)), RONDO_INVALID_ARGUMENT);
+  CHECK(says("task 3 is the decision of a loop"));
+  CHECK_EQ(rondo_set_scalar(session, tasks[1] + 1, 0, rondo_integer_argument(1)), RONDO_INVALID_ARGUMENT);
+  CHECK(says("kernel 'until' has 0 scalars"));
 
   rondo_loop loops[2] = {};
   std::size_t count = 0;

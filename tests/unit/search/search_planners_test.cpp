@@ -7,6 +7,7 @@
 
 #include <doctest/doctest.h>
 
+#include <scale.hpp>
 #include <unit/memory/random_problem.hpp>
 
 #include <chrono>
@@ -87,7 +88,7 @@ TEST_CASE("a plan is improved to the optimum, and one that cannot be is left alo
 }
 
 TEST_CASE("large tilings are planned to the bound") {
-  const Problem problem = testing::random_tiling(1, 20'000);
+  const Problem problem = testing::random_tiling(1, sanitized ? 2'000 : 20'000);
   const Plan plan = plan_best(problem, 60s);
   CHECK(plan.optimal());
   CHECK(check_plan(problem, plan).ok());

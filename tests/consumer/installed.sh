@@ -15,7 +15,6 @@ if grep -rlF -e "$ROOT" -e "$BUILD" "$prefix"; then fail "an installed file name
 expect_platform "rondo $VERSION ran 2 rounds on a2a3_sim" -DCMAKE_PREFIX_PATH="$prefix" "${bare[@]}"
 expect_product -DCMAKE_PREFIX_PATH="$prefix"
 expect_no_product_on_a_bare_machine -DCMAKE_PREFIX_PATH="$prefix"
-expect_platform "rondo $VERSION ran 2 rounds on a5_sim" -DCMAKE_PREFIX_PATH="$prefix" -DRONDO_PLATFORM=a5_sim
 expect_onboard_platform_without_device -DCMAKE_PREFIX_PATH="$prefix"
 expect_cuda_without_device -DCMAKE_PREFIX_PATH="$prefix"
 expect_unknown_platform -DCMAKE_PREFIX_PATH="$prefix"

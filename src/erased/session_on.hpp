@@ -137,7 +137,7 @@ class SessionOf final : public AnySession {
   template <class G>
   SessionOf(G&& source, const typename S::Options& options, std::uint32_t in_flight, bool trace = false)
       : session_(std::forward<G>(source), options, in_flight), is_traced_{trace && is_watched<S>} {
-    record_session(session_, is_traced_);
+    if constexpr (is_watched<S>) record_session(session_, is_traced_);
   }
 
   [[nodiscard]] std::unique_ptr<AnyBindings> make_bindings() override {
@@ -244,8 +244,10 @@ class SessionOf final : public AnySession {
     if constexpr (is_watched<S>) return counters_of(session_);
     return {};
   }
-  bool write_trace(std::ostream& out) override {
-    if (is_traced_) write_session_trace(out, session_);
+  bool write_trace([[maybe_unused]] std::ostream& out) override {
+    if constexpr (is_watched<S>) {
+      if (is_traced_) write_session_trace(out, session_);
+    }
     return is_traced_;
   }
   Status close() noexcept override { return session_.close(); }

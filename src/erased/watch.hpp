@@ -106,14 +106,6 @@ template <class Engine>
 using WatchedEngine = Engine;
 template <class S>
 inline constexpr bool is_watched = false;
-template <class S>
-void write_session_trace(std::ostream&, S&) {}
-template <class S>
-void record_session(S&, bool) noexcept {}
-template <class S>
-[[nodiscard]] Counters counters_of(S&) noexcept {
-  return {};
-}
 
 }  // namespace rondo::erased
 

@@ -15,20 +15,26 @@
 /// The set-up functions of ArgsTable.
 namespace rondo::args {
 
+/// The size of a graph's table. Offsets in it have 32 bits. @throws Error overflow
+[[nodiscard]] inline TableShape checked_shape_of(const graph::GraphView& graph) {
+  const TableShape shape = shape_of(graph);
+  if (shape.size() >= 0xFFFF'FFFF) {
+    throw Error(Errc::overflow, Error::Text("the args table takes ", shape.size(),
+                                            " bytes, the most is 4 GiB; use fewer tasks or blocks"));
+  }
+  return shape;
+}
+
 RONDO_INLINE ArgsTable::ArgsTable(const graph::GraphView& graph, std::span<const Source> sources, BaseLayout bases,
                                   SystemProvider provider)
     : bases_{bases},
-      shape_{shape_of(graph)},
+      shape_{checked_shape_of(graph)},
       image_((shape_.size() + sizeof(Line) - 1) / sizeof(Line) + 1),
       task_begin_(graph.tasks.size()),
       block_bytes_(graph.tasks.size()),
       host_inputs_(graph.tensors.size()),
       use_begin_(bases.count + 1),
       seen_{reinterpret_cast<std::uintptr_t>(image_.data())} {
-  if (shape_.size() >= 0xFFFF'FFFF) {
-    throw Error(Errc::overflow, Error::Text("the args table takes ", shape_.size(),
-                                            " bytes, the most is 4 GiB; use fewer tasks or blocks"));
-  }
   place(graph);
   write_constants(graph, sources, provider);
   const std::vector<Relocation> found = find_addresses(graph, sources);

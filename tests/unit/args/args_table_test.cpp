@@ -315,3 +315,13 @@ TEST_CASE("Values that travel in the table have places of their own, which other
   CHECK(table.host_input_begin(2) + 4 <= table.shape().size());
   CHECK(table.uses(3) == 1);
 }
+
+TEST_CASE("A table of 4 GiB or more is refused before it takes memory, and its size stated") {
+  TaskGraph graph;
+  const auto x = graph.input<float>("x", {4});
+  (void)graph.add_raw("wide", CoreType::vector, Blocks{0xFFFF'FFFF}, no_kernel, reads(x), reads(x));
+  const FrozenGraph frozen = freeze(graph);
+  const Raised r = raised([&] { args::ArgsTable(frozen.view(), sources_of(graph), one_arena); });
+  CHECK(r.code == Errc::overflow);
+  CHECK(says(r.text, "takes 68719476", "4 GiB"));
+}

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <rondo/graph/freeze.hpp>
 
+#include <rondo/launch/round_values.hpp>
 #include <unit/support.hpp>
 
 #include <doctest/doctest.h>
@@ -127,4 +128,30 @@ TEST_CASE("A frozen graph is only made by freezing, moves, and does not copy") {
   // Whoever has a view cannot write through it.
   CHECK(std::is_const_v<std::remove_reference_t<decltype(std::declval<graph::GraphView&>().tasks[0])>>);
   CHECK(std::is_const_v<std::remove_reference_t<decltype(std::declval<graph::GraphView&>().args[0])>>);
+}
+
+TEST_CASE("The interface of an orchestration holds tensors that a round binds or that stay, and nothing else") {
+  const auto refused = [](const TaskGraph& graph) { return raised([&] { (void)freeze_interface(graph); }); };
+  TaskGraph graph;
+  const auto x = graph.input<float>("x", {4});
+  const auto y = graph.output<float>("y", {4});
+  (void)graph.resident<float>("weights", {4});
+  CHECK(freeze_interface(graph).view().tensors.size() == 3);
+
+  TaskGraph with_task = graph;
+  with_task.add<Scale>(x, y, 2.0F);
+  CHECK(refused(with_task).code == Errc::invalid_argument);
+  CHECK(says(refused(with_task).text, "holds 1 tasks", "add tasks in the orchestration"));
+  TaskGraph with_view = graph;
+  with_view.make_view(with_view.output<float>("shown", {2}), x, 1);
+  CHECK(refused(with_view).code == Errc::unsupported);
+  CHECK(says(refused(with_view).text, "'shown'", "is a view", "copy the data with a kernel"));
+  TaskGraph with_value = graph;
+  (void)launch::step(with_value, "step");
+  CHECK(refused(with_value).code == Errc::unsupported);
+  CHECK(says(refused(with_value).text, "'step'", "never be written", "a host input"));
+  TaskGraph with_workspace = graph;
+  (void)with_workspace.workspace<float>("w", {4});
+  CHECK(refused(with_workspace).code == Errc::invalid_argument);
+  CHECK(says(refused(with_workspace).text, "'w'", "make it in the orchestration"));
 }

@@ -96,6 +96,63 @@ TEST_CASE("Values that make no tensor are refused, naming tensor and values") {
   CHECK(raised([&] { (void)instantiate(graph, one); }).code == Errc::invalid_argument);
 }
 
+TEST_CASE("Values that suit a tensor but not its use are refused, naming tensor or task and values") {
+  using limits = std::numeric_limits<std::int64_t>;
+  const auto refused = [](const TaskGraph& graph, std::int64_t value) {
+    const std::int64_t values[] = {value};
+    return raised([&] { (void)instantiate(graph, values); });
+  };
+  const auto refuses = [&](const TaskGraph& graph, std::int64_t value, Errc code, std::string_view a,
+                           std::string_view b) {
+    const Raised r = refused(graph, value);
+    CAPTURE(r.text);
+    CHECK(r.code == code);
+    CHECK(says(r.text, a, b, "n = " + std::to_string(value)));
+  };
+  {
+    TaskGraph graph;
+    const Dim size = graph.dim("n");
+    (void)graph.resident<float>("x", {size + size});
+    refuses(graph, limits::max(), Errc::overflow, "'x'", "an extent that does not fit into 64 bits");
+  }
+  {
+    TaskGraph graph;
+    const Dim size = graph.dim("n");
+    (void)graph.host_input<float>("scale", {size});
+    CHECK(refused(graph, 1024).code == Errc::ok);
+    refuses(graph, 1025, Errc::invalid_argument, "host input 'scale'", "more than 4096 bytes");
+  }
+  {
+    TaskGraph graph;
+    const Dim size = graph.dim("n");
+    const auto x = graph.input<float>("x", {8});
+    const auto y = graph.output<float>("y", {size});
+    graph.alias(y, x);
+    CHECK(refused(graph, 8).code == Errc::ok);
+    refuses(graph, 9, Errc::invalid_argument, "output 'y'", "not as large as the input that it reuses");
+  }
+  {
+    TaskGraph graph;
+    const Dim size = graph.dim("n");
+    const auto x = graph.input<float>("x", {8});
+    graph.make_view(graph.output<float>("y", {4}), x, size - 4);
+    CHECK(refused(graph, 4).code == Errc::ok);
+    CHECK(refused(graph, 8).code == Errc::ok);
+    refuses(graph, 3, Errc::invalid_argument, "view 'y'", "a negative element");
+    refuses(graph, limits::min(), Errc::invalid_argument, "view 'y'", "beyond 2^63");
+    refuses(graph, 9, Errc::invalid_argument, "view 'y'", "beyond the end");
+  }
+  {
+    TaskGraph graph;
+    const Dim size = graph.dim("n");
+    const auto x = graph.input<float>("x", {8});
+    (void)graph.add_raw("wide", CoreType::vector, Blocks{size}, no_kernel, reads(x));
+    CHECK(refused(graph, 0xFFFF'FFFF).code == Errc::ok);
+    refuses(graph, 0x1'0000'0000, Errc::invalid_argument, "task 'wide'", "blocks below 0 or above 2^32-1");
+    refuses(graph, -1, Errc::invalid_argument, "task 'wide'", "blocks below 0");
+  }
+}
+
 TEST_CASE("A task whose outputs have no elements does nothing") {
   TaskGraph graph;
   const Dim size = graph.dim("size");

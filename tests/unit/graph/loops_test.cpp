@@ -116,6 +116,15 @@ TEST_CASE("A loop is refused with what is wrong, where, and what to do") {
   CHECK(g.tasks()[0].loop == graph::TaskRecord::no_loop);
 }
 
+TEST_CASE("Each integer type and bool can be a condition, and no other type") {
+  for (std::size_t t = 0; t < data_type_count; ++t) {
+    const auto type = static_cast<DataType>(t);
+    const std::string name = to_string(type);
+    CAPTURE(name);
+    CHECK(graph::is_condition(type) == (name == "bool" || name.find("int") != std::string::npos));
+  }
+}
+
 TEST_CASE("Loops nest up to a depth") {
   const auto nested = [](std::uint32_t depth) {
     Graph g;

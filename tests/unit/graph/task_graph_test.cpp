@@ -11,6 +11,7 @@
 #include <limits>
 #include <string>
 #include <utility>
+#include <vector>
 
 using namespace rondo;
 using namespace rondo::test;
@@ -315,6 +316,42 @@ TEST_CASE("An edge to a task that is not there is refused, and the task named") 
   graph.add_edge(a, b);
   REQUIRE(graph.explicit_edges().size() == 1);
   CHECK(graph.explicit_edges()[0] == TaskGraph::Edge{0, 1});
+}
+
+TEST_CASE("Declarations about tensors and tasks that cannot be kept are refused, by name") {
+  TaskGraph graph;
+  TaskGraph other;
+  const auto foreign = other.resident<float>("foreign", {2});
+  const auto x = graph.input<float>("x", {8});
+  const auto y = graph.output<float>("y", {4});
+  const auto w = graph.workspace<float>("w", {4});
+  graph.make_view(w, x);
+  refuses(graph, Errc::invalid_argument, [&] { graph.fix_addresses(TaskId{0}); }, "no task 0", "the graph has 0");
+  refuses(
+      graph, Errc::invalid_argument, [&] { (void)graph.host_input<float>("h", {1025}); }, "'h' takes 4100 bytes",
+      "the most is 4096; make it an input");
+  refuses(graph, Errc::invalid_argument, [&] { graph.alias(y, x); }, "output 'y' takes 16 bytes, input 'x' 32");
+  refuses(graph, Errc::invalid_argument, [&] { graph.zero(w); }, "'w' is a view; zero what it shows");
+  const graph::RoundValue descriptor{.kind = graph::ValueKind::descriptor};
+  refuses(
+      graph, Errc::invalid_argument, [&] { (void)graph.add_value("map", descriptor, 64, foreign.key); },
+      "value 'map' describes a tensor of another graph");
+  refuses(
+      graph, Errc::invalid_argument, [&] { (void)graph.add_value("map", descriptor, 4097, x.key); },
+      "value 'map' takes 4097 bytes, the most is 4096");
+  std::vector<graph::ArgRecord> args(1);
+  args[0].kind = graph::ArgRecord::Kind::address;
+  args[0].tensor = 2;
+  args[0].width = 8;
+  const auto laid_out = [&] { (void)graph.add_laid_out("kernel", CoreType::vector, Blocks{1}, no_kernel, args, 8); };
+  args[0].offset = 1;
+  refuses(graph, Errc::invalid_argument, laid_out, "'kernel'", "a word outside of its argument block");
+  args[0].offset = 0;
+  args[0].tensor = 3;
+  refuses(graph, Errc::invalid_argument, laid_out, "'kernel'", "of no tensor of this graph");
+  args[0].tensor = 2;
+  laid_out();
+  CHECK(graph.tasks().size() == 1);
 }
 
 TEST_CASE("A graph is a value: a copy grows apart from its source") {

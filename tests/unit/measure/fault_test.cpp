@@ -4,6 +4,7 @@
 
 #include <doctest/doctest.h>
 
+#include <new>
 #include <set>
 #include <stdexcept>
 #include <string>
@@ -57,5 +58,9 @@ TEST_CASE("An exception says which fault it is, or is the fault of its stage") {
   CHECK(caught([] { throw Error(Errc::device_failed, Error::Text("gone")); }).fault == Fault::device);
   CHECK(caught([] { throw Error(Errc::kernel_failed, Error::Text("bad")); }).fault == Fault::run);
   CHECK(caught([] { throw Error(Errc::limit_exceeded, Error::Text("too big")); }).fault == Fault::instantiation);
+  CHECK(caught([] { throw std::bad_alloc(); }).fault == Fault::unknown);
+  CHECK(caught([] { throw std::bad_alloc(); }).text == "out of memory");
   CHECK(fault_of(Errc::ok) == Fault::none);
+  CHECK(fault_of(Errc::timed_out) == Fault::run_timeout);
+  CHECK(fault_of(Errc::stopped) == Fault::stopped);
 }

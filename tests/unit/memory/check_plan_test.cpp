@@ -6,6 +6,8 @@
 #include <doctest/doctest.h>
 
 #include <cstdint>
+#include <set>
+#include <string>
 #include <vector>
 
 using namespace rondo::memory;
@@ -40,6 +42,14 @@ TEST_CASE("each kind of mistake is told apart") {
   CHECK(check(pair, {0, 8}, 13).kind == Kind::arena_not_tight);
   CHECK(check({{{.upper = 1, .size = 4, .alignment = 4}}, {}}, {2}, 6).kind == Kind::misaligned);
   CHECK(check({{{.upper = 1, .size = 4, .fixed_offset = 4}}, {}}, {0}, 4).kind == Kind::fixed_offset_moved);
+}
+
+TEST_CASE("each kind of mistake has a sentence of its own") {
+  std::set<std::string> sentences;
+  constexpr auto kinds = static_cast<std::size_t>(Kind::overlap) + 1;
+  for (std::size_t k = 0; k < kinds; ++k) sentences.insert(to_string(static_cast<Kind>(k)));
+  CHECK(sentences.size() == kinds);
+  CHECK(sentences.count("?") == 0);
 }
 
 TEST_CASE("an overlap names both buffers") {

@@ -94,6 +94,15 @@ TEST_CASE("Integers are the same or not, whatever the tolerance and however larg
   CHECK(difference<std::uint8_t>(DataType::fp4e2m1, {0x21}, {0x20}, {10, 10}).wrong == 1);
 }
 
+TEST_CASE_TEMPLATE("Integers have the values of their types, at both ends", T, std::int8_t, std::uint8_t, std::int16_t,
+                   std::uint16_t, std::int32_t, std::uint32_t, std::int64_t, std::uint64_t) {
+  constexpr DataType type = data_type_of<T>;
+  for (const T each : {std::numeric_limits<T>::min(), T{1}, std::numeric_limits<T>::max()}) {
+    CHECK(value<T>(type, each) == static_cast<double>(each));
+  }
+  CHECK(observe::detail::is_exact(type));
+}
+
 TEST_CASE("Small floats have the values of their formats") {
   CHECK(value<std::uint16_t>(DataType::float16, 0x3C00) == 1);
   CHECK(value<std::uint16_t>(DataType::float16, 0xC500) == -5);

@@ -2,18 +2,26 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <rondo/observe/bench_main.hpp>
 
+#include "folder.hpp"
 #include "scale.hpp"
 
 #include <rondo/rondo.hpp>
 
 #include <doctest/doctest.h>
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <cstddef>
 #include <cstdint>
+#include <cstdio>
 #include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <optional>
 #include <random>
+#include <sstream>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -148,6 +156,11 @@ struct OwnRounds {
   rondo::Status round(auto& session) { return session.run_round(bind(x, hx), bind(y, hy)); }
 };
 
+/// Rounds that leave out an output.
+struct FailingRounds : OwnRounds<Watched> {
+  rondo::Status round(auto& session) { return session.run_round(bind(x, hx)); }
+};
+
 int run_bench(const std::vector<rondo::observe::BenchCase>& cases, std::vector<std::string> arguments) {
   arguments.insert(arguments.begin(), "own_bench");
   std::vector<char*> argv;
@@ -175,6 +188,88 @@ TEST_CASE("a program of one's own measures its rounds, and a session that report
   CHECK(run_bench(two, {"b", "--rounds", "60", "--json", path}) == 0);
   CHECK(read_results(path).front().name == "b");
   std::filesystem::remove(path);
+}
+
+/// What `call` writes to standard output.
+template <class Call>
+std::string printed(Call&& call) {
+  const rondo::test::Folder folder;
+  std::fflush(stdout);
+  const int terminal = ::dup(STDOUT_FILENO);
+  const int file = ::creat((folder / "printed").c_str(), 0600);
+  ::dup2(file, STDOUT_FILENO);
+  call();
+  std::fflush(stdout);
+  std::cout.flush();
+  ::dup2(terminal, STDOUT_FILENO);
+  ::close(file);
+  ::close(terminal);
+  return (std::ostringstream{} << std::ifstream{folder / "printed"}.rdbuf()).str();
+}
+
+TEST_CASE("a table says of each phase how it compares with the earlier run") {
+  Result now{"step", "a2a3_sim", 60}, before = now;
+  now.control = 110;
+  before.control = 100;
+  now.predicted_round_ns = 2'500'000;
+  now.device_ns = 1'200;
+  for (std::size_t r = 0; r + 1 < row_names.size(); ++r) now.rows[r] = before.rows[r] = {100, 100, 100, {}};
+  now.rows[1].p99 = 0;
+  const auto set = [](Row& row, double middle) { row.batches = batches_around(middle, 0.01, 1); };
+  set(before.rows[0], 100), set(now.rows[0], 300);
+  set(before.rows[2], 300), set(now.rows[2], 100);
+  set(before.rows[3], 100), set(now.rows[3], 105);
+  now.rows[6] = before.rows[6] = {20'000, 20'000, 20'000, {}};
+  const std::string text = printed([&] { print(now, &before, Host{}, true); });
+  CAPTURE(text);
+  const auto line = [&](const std::string& phase) {
+    const std::size_t begin = text.find("  " + phase + " ");
+    return begin == std::string::npos ? std::string{} : text.substr(begin, text.find('\n', begin) - begin);
+  };
+  CHECK(line("bind").ends_with("  slower"));
+  CHECK(line("bind").find(" 3.0") != std::string::npos);
+  CHECK(line("copy in").ends_with("  faster"));
+  CHECK(line("launch").ends_with("  not significant"));
+  CHECK(line("refresh").ends_with(" -"));
+  CHECK(line("wait").find("[") == std::string::npos);
+  CHECK(line("round").find("1.20 us") == std::string::npos);
+  CHECK(line("round").ends_with("1200 ns"));
+  CHECK(text.find("took 1.100 times what it took then") != std::string::npos);
+  CHECK(text.find("predicted for the chip, with copies, launch and completion: 2.50 ms; the host took 20.0 us") !=
+        std::string::npos);
+}
+
+TEST_CASE("a program lists its cases, leaves out those that cannot run, and fails with a round or a file") {
+  using rondo::observe::bench_case;
+  using rondo::observe::BenchCase;
+  const rondo::test::Folder folder;
+  const std::string path = folder / "results";
+  const std::vector<BenchCase> cases{bench_case("own", "rounds of one's own", [] { return OwnRounds<Watched>(); }),
+                                     BenchCase{"absent", "needs what is not here",
+                                               [](const BenchCase::Settings&) { return std::optional<Result>(); }}};
+  int code = -1;
+  std::string text = printed([&] { code = run_bench(cases, {"--list"}); });
+  CHECK(code == 0);
+  CHECK(text.find("own ") == 0);
+  CHECK(text.find("absent                       needs what is not here\n") != std::string::npos);
+  const std::vector<std::string> few{"--rounds", "50", "--sessions", "1", "--warm-up", "0"};
+  const auto with = [&](std::vector<std::string> arguments) {
+    arguments.insert(arguments.end(), few.begin(), few.end());
+    return arguments;
+  };
+  CHECK(run_bench(cases, with({"absent"})) == 1);
+  CHECK(run_bench(cases, with({"all", "--json", path})) == 0);
+  REQUIRE(read_results(path).size() == 1);
+  text = printed([&] { code = run_bench(cases, with({"own", "--compare", path})); });
+  CHECK(code == 0);
+  CHECK(text.find("a fixed piece of work took") != std::string::npos);
+  text = printed([&] { code = run_bench(cases, with({"own", "--json", "-"})); });
+  CHECK(code == 0);
+  CHECK(text.find('{') == 0);
+  std::ofstream{path} << "[1]";
+  CHECK_THROWS_WITH_AS((void)read_results(path), (path + " is no file that --json wrote").c_str(), std::runtime_error);
+  CHECK(run_bench(cases, with({"own", "--compare", path})) == 1);
+  CHECK(run_bench({bench_case("failing", "", [] { return FailingRounds(); })}, with({})) == 1);
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 
 #include <rondo/args/kernel_args.hpp>
 #include <rondo/observe/dump.hpp>
+#include <rondo/platform/host/host.hpp>
 #include <rondo/platform/select.hpp>
 #include <rondo/platform/sim/checked.hpp>
 #include <rondo/platform/sim/pool.hpp>
@@ -14,11 +15,14 @@
 
 #include <doctest/doctest.h>
 
+#include <complex>
 #include <cstdint>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <string_view>
+#include <tuple>
 #include <vector>
 
 using namespace rondo;
@@ -54,6 +58,17 @@ struct OtherScale {
   static constexpr std::string_view name = Scale::name;
   static constexpr auto core = CoreType::vector;
   static void run(In<float> x, Out<float> y) noexcept { Scale::run(x, y, 1); }
+};
+
+/// The index of each element, as bytes.
+template <class T>
+struct Number {
+  static constexpr std::string_view name = to_string(data_type_of<T>);
+  static constexpr auto core = CoreType::vector;
+  static void run(Out<T> y) noexcept {
+    for (std::size_t i = 0; i < y.size(); ++i)
+      std::memset(static_cast<void*>(y.data() + i), static_cast<int>(i), sizeof(T));
+  }
 };
 
 /// t = 2x; u = 3t; y += u. The arena gives x's memory away as soon as t is there.
@@ -179,6 +194,34 @@ TEST_CASE("A kernel that went wrong is found by itself, and in a chain spoils th
   CHECK(shorter.tasks[0].differences[0].got.ends_with("nan"));
 }
 
+TEST_CASE("Tensors of each type are dumped, read and replayed") {
+  [&]<class... T>(std::tuple<T...>*) {
+    static_assert(sizeof...(T) == data_type_count);
+    TaskGraph graph;
+    (graph.add<Number<T>>(graph.workspace<T>(to_string(data_type_of<T>), {2})), ...);
+    const Folder folder;
+    auto session = open<HostOn<Dumping<Inline>>>(graph);
+    session.platform().engine().dump_next(folder.path());
+    REQUIRE(session.run_round());
+    CHECK(session.platform().engine().dump_failure().empty());
+    const ReplayReport report = replay<rondo::Host>(folder.path(), kernels<Number<T>...>());
+    CAPTURE(report.text());
+    REQUIRE(report.tasks.size() == data_type_count);
+    for (const TaskReplay& task : report.tasks) CHECK(task.outcome == Outcome::same);
+    const DumpedRound dump = read_manifest(folder.path());
+    const auto check = [&](std::size_t t, DataType type) {
+      CHECK(dump.tensors[t].type == type);
+      std::vector<std::byte> expected(size_of(type), std::byte{0});
+      expected.resize(2 * size_of(type), std::byte{1});
+      CHECK(observe::detail::contents_of(dump, dump.tasks[t].written.at(0)) == expected);
+    };
+    std::size_t t = 0;
+    (check(t++, data_type_of<T>), ...);
+  }(static_cast<std::tuple<float, Float16, BFloat16, double, std::complex<float>, std::complex<double>, bool,
+                           std::int8_t, std::uint8_t, std::int16_t, std::uint16_t, std::int32_t, std::uint32_t,
+                           std::int64_t, std::uint64_t, Fp8E4M3Fn, Fp8E8M0, Fp4E2M1x2>*>(nullptr));
+}
+
 TEST_CASE("A replay that cannot be says why") {
   const Folder folder;
   Chain c;
@@ -203,4 +246,12 @@ TEST_CASE("A replay that cannot be says why") {
   std::ofstream{folder / "manifest.json"} << R"({"format": "rondo-dump", "version": 1, "round": 0, "tensors": [],
     "tasks": [{"id": 0, "kernel": "scale", "core": "tensor"}]})";
   CHECK(says(raised([&] { (void)read_manifest(folder.path()); }).text, "manifest.json", "'tensor' is unknown"));
+  const auto refused = [&](const char* manifest) {
+    std::ofstream{folder / "manifest.json"} << manifest;
+    const Raised r = raised([&] { (void)read_manifest(folder.path()); });
+    CHECK(r.code == Errc::invalid_argument);
+    return r.text;
+  };
+  CHECK(says(refused(R"({"format": "rondo-dump", "version": 99})"), "manifest.json", "no rondo-dump of version 1"));
+  CHECK(says(refused(R"({"format": "rondo-dump", "version": 1})"), "manifest.json", "round"));
 }

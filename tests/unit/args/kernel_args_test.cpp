@@ -48,6 +48,16 @@ struct DescribedFlat {
   static void run(In<float> x, Out<float> y) noexcept { y[0] = x[0]; }
 };
 
+struct Words {
+  static constexpr std::string_view name = "words";
+  static constexpr auto core = CoreType::vector;
+  static constexpr auto args = "{o0*}{t}"_args;
+  static void run(std::int32_t a, Out<float> y, float b, Block block, std::int64_t c) noexcept {
+    const float values[] = {static_cast<float>(a), b, static_cast<float>(block.count), static_cast<float>(c)};
+    for (std::size_t i = 0; i < y.size(); ++i) y[i] = values[i];
+  }
+};
+
 struct Hidden {
   static constexpr std::string_view name = "hidden";
   static constexpr auto core = CoreType::vector;
@@ -116,6 +126,16 @@ TEST_CASE("A kernel's own format places its arguments, and its body finds them t
   CHECK(word_at(block, 72) == 6);
   CHECK(word_at(block, 80) == 2);
   CHECK(word_at(block, 88) == 3);
+}
+
+TEST_CASE("A kernel's scalars and its block follow the format in the order of its parameters") {
+  TaskGraph graph;
+  const auto y = graph.output<float>("y", {4});
+  graph.add<Words>(7, y, 2.5F, 11);
+  auto session = open<A2A3Sim>(graph);
+  std::vector<float> hy(4);
+  REQUIRE(session.run_round(bind(y, hy)).ok());
+  CHECK(hy == std::vector<float>{7, 2.5F, 1, 11});
 }
 
 constexpr auto& constant = static_graph<build>;

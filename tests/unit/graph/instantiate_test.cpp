@@ -272,6 +272,21 @@ TEST_CASE("A size made of numbers alone is a number, with and without symbols in
   CHECK(raised([&] { (void)graph.input<float>("z", {Dim{}}); }).code == Errc::invalid_argument);
 }
 
+TEST_CASE("An expression that is too long, or whose numbers are out of range, is refused where it is used") {
+  TaskGraph graph;
+  const Dim size = graph.dim("n");
+  const Dim long_sum = size + size + size + size + size + size + size;
+  CHECK(!long_sum.valid());
+  CHECK(!(long_sum + 1).valid());
+  for (const Dim& dim : {long_sum, Dim{-1}, Dim{std::int64_t{1} << 31}, size * (std::int64_t{1} << 31)}) {
+    CHECK(raised([&] { (void)graph.input<float>("x", {dim}); }).code == Errc::invalid_argument);
+  }
+  CHECK(Extent(Dim{3} * 4).value == 12);
+  CHECK(Extent(min(Dim{3}, 4)).value == 3);
+  CHECK(Extent(Dim{3} - 4).value == -1);
+  CHECK(Extent(Dim{3} / 0).value == -1);
+}
+
 TEST_CASE("Symbols have names of their own, and serve their own graph") {
   TaskGraph graph;
   (void)graph.dim("n");

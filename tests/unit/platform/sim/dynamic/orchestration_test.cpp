@@ -9,17 +9,20 @@
 #include <rondo/runtime/aicpu_build_graph.hpp>
 #include <rondo/runtime/concept.hpp>
 #include <rondo/runtime/tensormap_and_ringbuffer.hpp>
+#include <unit/support.hpp>
 
 #include <doctest/doctest.h>
 
 #include <cstddef>
 #include <cstdint>
 #include <stdexcept>
+#include <string>
 #include <string_view>
 #include <type_traits>
 #include <vector>
 
 using namespace rondo;
+using namespace rondo::test;
 
 namespace {
 
@@ -199,4 +202,51 @@ TEST_CASE_TEMPLATE("a task whose arguments are known only at run time gets the w
   }
   gaps = true;
   CHECK(session.run_round(bind(x, hx), bind(y, hy)).code() == Errc::orchestration_failed);
+}
+
+TEST_CASE("An orchestration is told what is wrong with a tensor, a view or a task, and may go on") {
+  using Policies = OrchestratedOn<runtime::TensorMapRingBuffer>;
+  using Kind = graph::ArgRecord::Kind;
+  TaskGraph interface;
+  const auto x = interface.input<float>("x", {16});
+  const auto y = interface.output<float>("y", {16});
+  auto session = open<A2A3Sim, Policies>(interface, [&](auto& round) {
+    using Described = typename std::remove_cvref_t<decltype(round)>::Described;
+    const auto refuses = [&](Errc code, std::string_view text, const auto& call) {
+      const Raised r = raised(call);
+      CAPTURE(r.text);
+      CHECK(r.code == code);
+      CHECK(says(r.text, text));
+    };
+    refuses(Errc::wrong_size, "an input of one element, this has 16", [&] { (void)round.value(x); });
+    refuses(Errc::unsupported, "an intermediate is float64, which a2a3 does not support",
+            [&] { (void)round.workspace(DataType::float64, {8}); });
+    refuses(Errc::invalid_argument, "at most 5 extents", [&] { (void)round.template workspace<float>({4, 0}); });
+    refuses(Errc::invalid_argument, "at most 5 extents",
+            [&] { (void)round.template workspace<float>({std::int64_t{1} << 60}); });
+    refuses(Errc::invalid_argument, "of 1 dimensions is given 1 first indices and 2 extents",
+            [&] { (void)round.view(x, {0}, {2, 2}); });
+    auto inner = round.region(x.key);
+    {
+      const auto scope = round.scope();
+      inner = round.workspace(DataType::float32, {4});
+    }
+    refuses(Errc::invalid_argument, "whose scope or round is over", [&] { (void)round.view(inner, {0}, {1}); });
+    const auto source = round.region(x.key);
+    const auto target = round.region(y.key);
+    const auto add = [&](Blocks blocks, std::size_t tensors, std::size_t scalars) {
+      std::vector<Described> arguments{{.kind = Kind::address, .access = Access::write, .region = &target}};
+      arguments.resize(tensors, {.kind = Kind::address, .access = Access::read, .region = &source});
+      arguments.resize(tensors + scalars, {.kind = Kind::scalar, .bits = 1});
+      (void)round.add_described("task", blocks, add_block, arguments);
+    };
+    refuses(Errc::invalid_argument, "runs as 0 blocks", [&] { add(Blocks{0}, 2, 1); });
+    refuses(Errc::limit_exceeded, "has 33 tensors; the most on a2a3 is 32", [&] { add(Blocks{1}, 33, 0); });
+    refuses(Errc::limit_exceeded, "has 17 scalars; the most on a2a3 is 16", [&] { add(Blocks{1}, 2, 17); });
+    round.template add<AddOne>(x, y);
+  });
+  std::vector<float> hx(16, 1), hy(16);
+  const Status status = session.run_round(bind(x, hx), bind(y, hy));
+  CHECK_MESSAGE(status.ok(), std::string(session.explain(status).c_str()));
+  CHECK(hy == std::vector<float>(16, 2));
 }

@@ -56,8 +56,6 @@ class ZeroFill {
     }
     return code;
   }
-  /// The size of the block of zeros, in bytes; 0 if there is none.
-  [[nodiscard]] std::uint64_t bytes() const noexcept { return bytes_; }
   /// The size of all blocks: those before the last are kept, since programs that use them may be loaded.
   [[nodiscard]] std::uint64_t held() const noexcept { return held_; }
 

@@ -21,6 +21,8 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -404,6 +406,80 @@ TEST_CASE("A file belongs to a graph of these tensors, tasks, arguments and edge
           g.add<Scale>(x, g.output<float>("y", {2}), 2.0F);
           g.add<Scale>(x, g.output<float>("z", {2}), 2.0F);
         }) != key);
+}
+
+TEST_CASE("A file belongs to a graph in each part that decides where its tensors are and what its tasks do") {
+  struct Records {
+    std::vector<graph::TensorRecord> tensors;
+    std::vector<graph::TaskRecord> tasks;
+    std::vector<graph::ArgRecord> args;
+    std::vector<graph::LoopRecord> loops;
+  };
+  using Change = void (*)(graph::TensorRecord&, graph::TaskRecord&, graph::ArgRecord&, graph::LoopRecord&);
+  const FrozenGraph frozen = freeze(build());
+  const graph::GraphView view = frozen.view();
+  const auto key = [&](Change change) {
+    Records r{{view.tensors.begin(), view.tensors.end()},
+              {view.tasks.begin(), view.tasks.end()},
+              {view.args.begin(), view.args.end()},
+              {{}}};
+    change(r.tensors[0], r.tasks[0], r.args[0], r.loops[0]);
+    graph::GraphView changed = view;
+    changed.tensors = r.tensors;
+    changed.tasks = r.tasks;
+    changed.args = r.args;
+    changed.loops = r.loops;
+    return rondo::detail::make_saved_key("host", changed, arch::limits_of<arch::Host>, {}).graph;
+  };
+  const Change changes[] = {
+      [](auto&, auto&, auto&, auto&) {},
+      [](auto& tensor, auto&, auto&, auto&) { ++tensor.name.begin; },
+      [](auto& tensor, auto&, auto&, auto&) { ++tensor.name.size; },
+      [](auto& tensor, auto&, auto&, auto&) { tensor.type = DataType::int32; },
+      [](auto& tensor, auto&, auto&, auto&) { tensor.direction = Direction::inout; },
+      [](auto& tensor, auto&, auto&, auto&) { tensor.direction = Direction::resident; },
+      [](auto& tensor, auto&, auto&, auto&) { tensor.zeroed = Zeroed::each_round; },
+      [](auto& tensor, auto&, auto&, auto&) { tensor.zeroed = Zeroed::once; },
+      [](auto& tensor, auto&, auto&, auto&) { tensor.value.kind = graph::ValueKind::step; },
+      [](auto& tensor, auto&, auto&, auto&) { tensor.fixed = true; },
+      [](auto& tensor, auto&, auto&, auto&) { tensor.kept = true; },
+      [](auto& tensor, auto&, auto&, auto&) { tensor.delivered = true; },
+      [](auto& tensor, auto&, auto&, auto&) { tensor.memory = MemoryKind::huge_pages; },
+      [](auto& tensor, auto&, auto&, auto&) { tensor.shape = Shape{2, 1}; },
+      [](auto& tensor, auto&, auto&, auto&) { tensor.shape = Shape{3}; },
+      [](auto& tensor, auto&, auto&, auto&) { tensor.alias_of = 1; },
+      [](auto& tensor, auto&, auto&, auto&) { tensor.view_of = 1; },
+      [](auto& tensor, auto&, auto&, auto&) { tensor.view_first = 1; },
+      [](auto& tensor, auto&, auto&, auto&) { ++tensor.count; },
+      [](auto&, auto& task, auto&, auto&) { ++task.name.begin; },
+      [](auto&, auto& task, auto&, auto&) { ++task.name.size; },
+      [](auto&, auto& task, auto&, auto&) { task.core = CoreType::cube; },
+      [](auto&, auto& task, auto&, auto&) { task.fills = true; },
+      [](auto&, auto& task, auto&, auto&) { task.call = [](ArgWord*, void*) { return 0; }; },
+      [](auto&, auto& task, auto&, auto&) { task.blocks = 2; },
+      [](auto&, auto& task, auto&, auto&) { ++task.arg_count; },
+      [](auto&, auto& task, auto&, auto&) { task.block_bytes += 8; },
+      [](auto&, auto& task, auto&, auto&) { task.threads = 64; },
+      [](auto&, auto& task, auto&, auto&) { task.shared_bytes = 64; },
+      [](auto&, auto& task, auto&, auto&) { task.loop = 0; },
+      [](auto&, auto& task, auto&, auto&) { ++task.added_as; },
+      [](auto&, auto&, auto& arg, auto&) { arg.kind = graph::ArgRecord::Kind::constant; },
+      [](auto&, auto&, auto& arg, auto&) { arg.access = Access::read_write; },
+      [](auto&, auto&, auto& arg, auto&) { arg.width = 4; },
+      [](auto&, auto&, auto& arg, auto&) { ++arg.tensor; },
+      [](auto&, auto&, auto& arg, auto&) { arg.offset += 8; },
+      [](auto&, auto&, auto& arg, auto&) { arg.in_place_of = 1; },
+      [](auto&, auto&, auto& arg, auto&) { arg.dimension = 1; },
+      [](auto&, auto&, auto&, auto& loop) { loop.kind = graph::LoopRecord::Kind::when; },
+      [](auto&, auto&, auto&, auto& loop) { loop.condition = 1; },
+      [](auto&, auto&, auto&, auto& loop) { loop.parent = 1; },
+      [](auto&, auto&, auto&, auto& loop) { loop.decision = 1; },
+      [](auto&, auto&, auto&, auto& loop) { loop.first = 1; },
+      [](auto&, auto&, auto&, auto& loop) { loop.last = 1; },
+  };
+  std::set<std::uint64_t> keys;
+  for (const Change change : changes) keys.insert(key(change));
+  CHECK(keys.size() == std::size(changes));
 }
 
 TEST_CASE("A session is saved only where a file can be, and only while it is usable; nothing is left behind") {

@@ -482,6 +482,43 @@ TEST_CASE("A file belongs to a graph in each part that decides where its tensors
   CHECK(keys.size() == std::size(changes));
 }
 
+TEST_CASE("A file belongs to a chip with these limits, and to a session that lays out its arena in this way") {
+  const FrozenGraph frozen = freeze(build());
+  const auto key = [&](auto change) {
+    arch::Limits chip = arch::limits_of<arch::Host>;
+    rondo::detail::LayoutRules rules;
+    change(chip, rules);
+    return rondo::detail::make_saved_key("host", frozen.view(), chip, rules);
+  };
+  const auto usual = key([](auto&, auto&) {});
+  CHECK(key([](auto& chip, auto&) { chip.max_blocks = 3; }).chip != usual.chip);
+  CHECK(key([](auto& chip, auto&) { chip.name = "other"; }).chip != usual.chip);
+  CHECK(key([](auto& chip, auto&) { chip.view_alignment += 64; }).chip != usual.chip);
+  std::set<std::uint64_t> layouts{usual.layout};
+  layouts.insert(key([](auto&, auto& rules) { rules.ports_last = !rules.ports_last; }).layout);
+  layouts.insert(key([](auto&, auto& rules) { rules.residents_first = !rules.residents_first; }).layout);
+  layouts.insert(key([](auto&, auto& rules) { rules.slots += 1; }).layout);
+  CHECK(layouts.size() == 4);
+}
+
+TEST_CASE("Measured costs are in the file if there are any") {
+  const FrozenGraph frozen = freeze(build());
+  const auto key = rondo::detail::make_saved_key("host", frozen.view(), arch::limits_of<arch::Host>, {});
+  rondo::detail::SavedState state;
+  state.arena_bytes = 4096;
+  state.offsets = {0, 1024};
+  const auto read = [&] {
+    const std::vector<std::byte> bytes = rondo::detail::encode_saved(key, state);
+    return rondo::detail::decode_saved("file", bytes, key, frozen.view(), arch::limits_of<arch::Host>);
+  };
+  CHECK(!read().costs.has_value());
+  args::RefreshCosts costs;
+  costs.copy = 7;
+  costs.copied_byte = 3;
+  state.costs = costs;
+  CHECK(read().costs == costs);
+}
+
 TEST_CASE("A session is saved only where a file can be, and only while it is usable; nothing is left behind") {
   Small small;
   auto session = open<A2A3Sim>(small.graph);

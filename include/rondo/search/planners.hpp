@@ -7,6 +7,7 @@
 #include <rondo/memory/orders.hpp>
 #include <rondo/memory/problem.hpp>
 #include <rondo/memory/sections.hpp>
+#include <rondo/search/detail/fill_holes.hpp>
 #include <rondo/search/detail/joined_buffers.hpp>
 #include <rondo/search/displacement.hpp>
 #include <rondo/search/exact_search.hpp>
@@ -59,6 +60,13 @@ struct Planning {
     best.planner = planner;
   }
 
+  /// Offers the plan of the joined problem as one of this problem.
+  void offer_joined() {
+    std::vector<std::int64_t> offsets = join->expand(joined->best.offsets);
+    offsets.resize(problem.size());
+    offer(offsets, joined->best.planner);
+  }
+
   const Problem& problem;
   Sections sections;
   std::int64_t overlaps = 0;  ///< pairs of overlapping lifetimes, and explicit conflicts
@@ -66,6 +74,7 @@ struct Planning {
   Plan best{};
   std::unique_ptr<ExactSearch> search{};                        ///< null if the problem is too large for it
   std::array<std::unique_ptr<DisplacementSearch>, 2> movers{};  ///< made when first used
+  Problem filled{};                                             ///< with what fills its holes; empty if it has none
   std::unique_ptr<JoinedBuffers> join{};                        ///< null if no buffers belong together
   std::unique_ptr<Planning> joined{};                           ///< of the joined problem
 };
@@ -131,18 +140,31 @@ inline constexpr auto no_deadline = std::chrono::steady_clock::time_point::max()
 
 inline void plan_fast(Planning& p, unsigned threads, std::chrono::steady_clock::time_point deadline = no_deadline);
 
-/// Plans the problem in which buffers that belong together are one, if there are any.
+/// Plans the problem in which buffers that belong together are one, if there are any. If few buffers fill what a plan
+/// at the bound leaves free, as in a tiling with holes, these are added first.
 inline void plan_joined(Planning& p, unsigned threads, std::chrono::steady_clock::time_point deadline) {
-  p.join = std::make_unique<JoinedBuffers>(p.problem, p.best.lower_bound);
-  if (!p.join->any()) return p.join.reset();
+  const std::size_t n = p.problem.size();
+  const auto join = [&](const Problem& problem, std::size_t most) {
+    p.join = std::make_unique<JoinedBuffers>(problem, p.best.lower_bound);
+    return p.join->any() && p.join->joined().size() <= most;
+  };
+  bool joined = false;
+  if (const std::vector<Buffer> fillers = fill_holes(p.problem, p.best.lower_bound, n / 4); !fillers.empty()) {
+    p.filled = p.problem;
+    p.filled.buffers.insert(p.filled.buffers.end(), fillers.begin(), fillers.end());
+    joined = join(p.filled, n / 20 + 1);  // otherwise the holes are hardly those of a tiling
+  }
+  if (!joined && !join(p.problem, n > 10'000 ? n / 4 * 3 : n)) return p.join.reset();
   p.joined = std::make_unique<Planning>(p.join->joined());
   plan_fast(*p.joined, threads, deadline);
-  p.offer(p.join->expand(p.joined->best.offsets), p.joined->best.planner);
+  p.offer_joined();
 }
 
 inline void plan_fast(Planning& p, unsigned threads, std::chrono::steady_clock::time_point deadline) {
-  plan_first(p);
-  if (!p.best.optimal()) plan_joined(p, threads, deadline);
+  const bool large = first_fit_work(p) > 500'000;
+  if (large) plan_joined(p, threads, deadline);
+  if (!p.best.optimal()) plan_first(p);
+  if (!p.best.optimal() && !large) plan_joined(p, threads, deadline);
   if (p.best.optimal()) return;
   const std::size_t n = p.problem.size();
   SearchBudget budget;
@@ -173,7 +195,7 @@ inline void plan_on(Planning& p, unsigned threads, std::chrono::steady_clock::ti
     // Half of the time for what is smaller, if it may lead to the bound.
     const auto now = std::chrono::steady_clock::now();
     plan_on(*p.joined, threads, now + (deadline - now) / 2);
-    p.offer(p.join->expand(p.joined->best.offsets), p.joined->best.planner);
+    p.offer_joined();
   }
   SearchBudget limits;
   limits.threads = threads;

@@ -13,6 +13,7 @@
 #include <numeric>
 #include <ostream>
 #include <random>
+#include <utility>
 #include <vector>
 
 namespace rondo::memory::testing {
@@ -79,8 +80,9 @@ inline Problem random_problem(std::uint64_t seed, const Features& features) {
   return p;
 }
 
-/// A square of 2^20 steps by 2^20 bytes, cut by straight cuts into n pieces and shuffled: the optimum is 2^20.
-inline Problem random_tiling(std::uint64_t seed, std::size_t n) {
+/// A square of 2^20 steps by 2^20 bytes, cut by straight cuts into n pieces and shuffled: the optimum is 2^20. One cut
+/// in `pinwheels` makes a pinwheel instead: one piece in the middle, and four around it (none if 0).
+inline Problem random_tiling(std::uint64_t seed, std::size_t n, std::int64_t pinwheels = 0) {
   struct Piece {
     std::int64_t lower, upper, low, high;
   };
@@ -101,6 +103,16 @@ inline Problem random_tiling(std::uint64_t seed, std::size_t n) {
     }
     Piece& whole = pieces[chosen];
     Piece part = whole;
+    if (pinwheels > 0 && below(pinwheels) == 0) {
+      if (whole.upper - whole.lower < 3 || whole.high - whole.low < 3) continue;
+      const std::int64_t a = whole.lower + 1 + below(whole.upper - whole.lower - 2);
+      const std::int64_t b = a + 1 + below(whole.upper - a - 1);
+      const std::int64_t c = whole.low + 1 + below(whole.high - whole.low - 2);
+      const std::int64_t d = c + 1 + below(whole.high - c - 1);
+      const auto [lower, upper, low, high] = std::exchange(whole, {a, b, c, d});
+      pieces.insert(pieces.end(), {{lower, b, low, c}, {b, upper, low, d}, {a, upper, d, high}, {lower, a, c, high}});
+      continue;
+    }
     if (below(2) == 0) {
       if (whole.upper - whole.lower < 2) continue;
       whole.upper = part.lower = whole.lower + 1 + below(whole.upper - whole.lower - 1);

@@ -5,6 +5,7 @@
 
 #include <rondo/memory/first_fit.hpp>
 #include <rondo/memory/lower_bound.hpp>
+#include <rondo/search/detail/fill_holes.hpp>
 #include <rondo/search/detail/joined_buffers.hpp>
 
 #include <doctest/doctest.h>
@@ -146,6 +147,48 @@ TEST_CASE("what straight cuts made of one block is joined to one block again") {
     CHECK(memory::testing::check_offsets(problem, join.expand({0})).ok());
     CHECK(arena_of(problem, join.expand({0})) == 1 << 20);
   }
+}
+
+TEST_CASE("pinwheels, alone and between straight cuts, are joined to one block again") {
+  for (const std::int64_t pinwheels : {1, 3}) {
+    for (const std::size_t n : {5U, 50U, 1000U}) {
+      CAPTURE(pinwheels);
+      CAPTURE(n);
+      const Problem problem = memory::testing::random_tiling(2, n, pinwheels);
+      const search::detail::JoinedBuffers join{problem, 1 << 20};
+      REQUIRE(join.joined().size() == 1);
+      CHECK(memory::testing::check_offsets(problem, join.expand({0})).ok());
+      CHECK(arena_of(problem, join.expand({0})) == 1 << 20);
+    }
+  }
+}
+
+TEST_CASE("what met by chance is taken apart again") {
+  // So many cuts that several share a time: at first, 35, 14 and 47 blocks are left of them.
+  for (const std::uint64_t seed : {1U, 2U, 3U}) {
+    CAPTURE(seed);
+    const Problem problem = memory::testing::random_tiling(seed, 60'000);
+    const search::detail::JoinedBuffers join{problem, 1 << 20};
+    REQUIRE(join.joined().size() == 1);
+    CHECK(memory::testing::check_offsets(problem, join.expand({0})).ok());
+  }
+}
+
+TEST_CASE("what was taken out of a tiling is filled again") {
+  Problem problem = memory::testing::random_tiling(4, 400);
+  std::vector<Buffer> removed{problem.buffers.end() - 3, problem.buffers.end()};
+  problem.buffers.resize(problem.size() - removed.size());
+  std::vector<Buffer> fillers = search::detail::fill_holes(problem, 1 << 20, 6);
+  const auto by_start = [](const Buffer& a, const Buffer& b) { return a.lower < b.lower; };
+  std::sort(removed.begin(), removed.end(), by_start);
+  std::sort(fillers.begin(), fillers.end(), by_start);
+  REQUIRE(fillers.size() == removed.size());
+  for (std::size_t k = 0; k < fillers.size(); ++k) {
+    CHECK(fillers[k].lower == removed[k].lower);
+    CHECK(fillers[k].upper == removed[k].upper);
+    CHECK(fillers[k].size == removed[k].size);
+  }
+  CHECK(search::detail::fill_holes(problem, 1 << 20, 5).empty());
 }
 
 TEST_CASE("a plan of joined buffers is a plan of those that they consist of") {

@@ -94,6 +94,20 @@ TEST_CASE("large tilings are planned to the bound") {
   CHECK(check_plan(problem, plan).ok());
 }
 
+TEST_CASE("a tiling with holes is planned to the bound without a search") {
+  for (const std::int64_t pinwheels : {0, 3}) {
+    for (std::uint64_t seed = 0; seed < 10; ++seed) {
+      CAPTURE(pinwheels);
+      CAPTURE(seed);
+      Problem problem = testing::random_tiling(seed, 400, pinwheels);
+      problem.buffers.resize(problem.size() - 4);
+      const Plan plan = plan_fast(problem, 1);
+      CHECK(plan.arena == 1 << 20);
+      CHECK(check_plan(problem, plan).ok());
+    }
+  }
+}
+
 TEST_CASE("many buffers, few or many of them alive at once, are planned within a few percent") {
   Problem sparse;
   Problem dense;

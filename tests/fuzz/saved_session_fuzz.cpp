@@ -86,7 +86,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   static const Rig rig;
   static const FrozenGraph frozen = freeze(rig.graph);
   static const arch::Limits& chip = arch::limits_of<arch::A2A3>;
-  static const detail::SavedKey key = detail::make_saved_key("a2a3_sim", frozen.view(), chip, {});
+  static const detail::SavedKey key = detail::make_saved_key({"a2a3_sim", frozen.view(), chip, {}});
   const std::vector<std::byte> bytes(reinterpret_cast<const std::byte*>(data),
                                      reinterpret_cast<const std::byte*>(data) + size);
   const auto decode = [&](std::span<const std::byte> file) {

@@ -46,8 +46,15 @@ struct LayoutRules {
   bool residents_first = false;
 };
 
-[[nodiscard]] SavedKey make_saved_key(const char* platform, const graph::GraphView& graph, const arch::Limits& chip,
-                                      const LayoutRules& rules);
+/// The session that a file is for.
+struct SavedOrigin {
+  const char* platform;
+  graph::GraphView graph;
+  const arch::Limits& chip;
+  LayoutRules rules;
+};
+
+[[nodiscard]] SavedKey make_saved_key(const SavedOrigin& origin);
 
 /// The bytes of a file. @throws std::bad_alloc
 [[nodiscard]] std::vector<std::byte> encode_saved(const SavedKey& key, const SavedState& state);
@@ -60,12 +67,6 @@ struct LayoutRules {
 void write_saved_file(const char* path, std::span<const std::byte> bytes);
 /// @throws Error invalid_argument if there is no such file; out_of_resources if it cannot be read
 [[nodiscard]] std::vector<std::byte> read_saved_file(const char* path);
-
-/// Reads the file that a session's options name. Returns none if they name none, or if it cannot be used and is to be
-/// ignored; `reason` then says why. @throws Error of read_saved_file() and decode_saved() otherwise
-[[nodiscard]] std::optional<SavedState> load_saved(const SavedFile& file, const SavedKey& key,
-                                                   const graph::GraphView& graph, const arch::Limits& chip,
-                                                   Error::Text& reason);
 
 }  // namespace rondo::detail
 

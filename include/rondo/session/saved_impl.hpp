@@ -75,8 +75,8 @@ inline void add_tasks(Hash& hash, const graph::GraphView& graph) {
   }
 }
 
-RONDO_INLINE SavedKey make_saved_key(const char* platform, const graph::GraphView& graph, const arch::Limits& chip,
-                                     const LayoutRules& rules) {
+RONDO_INLINE SavedKey make_saved_key(const SavedOrigin& origin) {
+  const auto& [platform, graph, chip, rules] = origin;
   SavedKey key{.platform = FixedText<32>(platform)};
   Hash hash;
   hash.add(graph.tensors.size());
@@ -223,17 +223,19 @@ RONDO_INLINE std::vector<std::byte> read_saved_file(const char* path) {
   return bytes;
 }
 
-RONDO_INLINE std::optional<SavedState> load_saved(const SavedFile& file, const SavedKey& key,
-                                                  const graph::GraphView& graph, const arch::Limits& chip,
-                                                  Error::Text& reason) {
-  if (file.path == nullptr) return std::nullopt;
+/// Leaves `state` empty if the file cannot be used and is to be ignored; `reason` then says why. @throws Error of
+/// read_saved_file() and decode_saved() otherwise
+template <class State>
+void load_saved(const SavedFile& file, const SavedOrigin& origin, std::optional<State>& state, Error::Text& reason) {
   try {
-    return decode_saved(file.path, read_saved_file(file.path), key, graph, chip);
+    state = decode_saved(file.path(), read_saved_file(file.path()), make_saved_key(origin), origin.graph, origin.chip);
   } catch (const Error& error) {
-    if (file.if_unusable == IfUnusable::refuse) throw;
+    if (file.if_unusable() == IfUnusable::refuse) throw;
     reason = Error::Text(error.what());
   }
-  return std::nullopt;
 }
+#ifdef RONDO_COMPILED
+template void load_saved(const SavedFile&, const SavedOrigin&, std::optional<SavedState>&, Error::Text&);
+#endif
 
 }  // namespace rondo::detail

@@ -313,7 +313,7 @@ class Session : public SessionBase<Derived, P, Policies> {
   Session(Opening&& opening, const Options& options, std::index_sequence<I...>);
   static Opening prepare_opening(Graph graph, const Options& options);
   static Layout make_layout(const Graph& graph, Opening& opening);
-  static SavedKey saved_key(const graph::GraphView& view);
+  static SavedOrigin saved_origin(const graph::GraphView& view);
   void restore_learned(Opening& opening, const Options& options);
   static Graph prepared(Graph graph, const Options& options);
   template <std::size_t slot>

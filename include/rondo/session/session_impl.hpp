@@ -90,11 +90,7 @@ template <class Derived, Platform P, class Policies, class Graph, std::size_t Sl
 auto Session<Derived, P, Policies, Graph, Slots>::prepare_opening(Graph graph, const Options& options) -> Opening {
   Opening opening{.graph = prepared(std::move(graph), options)};
   if constexpr (NamesSavedFile<Options>) {
-    if (options.saved.path != nullptr) {
-      const graph::GraphView view = opening.graph.view();
-      opening.saved =
-          load_saved(options.saved, saved_key(view), view, arch::limits_of<typename P::Arch>, opening.reason);
-    }
+    options.saved.load(saved_origin(opening.graph.view()), opening.saved, opening.reason);
   }
   return opening;
 }
@@ -109,11 +105,13 @@ auto Session<Derived, P, Policies, Graph, Slots>::make_layout(const Graph& graph
 }
 
 template <class Derived, Platform P, class Policies, class Graph, std::size_t Slots>
-SavedKey Session<Derived, P, Policies, Graph, Slots>::saved_key(const graph::GraphView& view) {
+SavedOrigin Session<Derived, P, Policies, Graph, Slots>::saved_origin(const graph::GraphView& view) {
   constexpr memory::detail::PlannerCall planner = memory::detail::call_of<Plan>;
-  return make_saved_key(P::name, view, arch::limits_of<typename P::Arch>,
-                        {planner_name<typename Policies::Plan>(), static_cast<std::uint64_t>(concurrency<P, Graph>),
-                         Slots, planner.ports_last, planner.residents_first});
+  return {P::name,
+          view,
+          arch::limits_of<typename P::Arch>,
+          {planner_name<typename Policies::Plan>(), static_cast<std::uint64_t>(concurrency<P, Graph>), Slots,
+           planner.ports_last, planner.residents_first}};
 }
 
 template <class Derived, Platform P, class Policies, class Graph, std::size_t Slots>
@@ -125,8 +123,8 @@ void Session<Derived, P, Policies, Graph, Slots>::restore_learned(Opening& openi
         instances_[s].runner().restore(opening.saved->learned[s]);
       }
     } catch (const Error& error) {
-      const Error::Text reason(options.saved.path, ": ", error.what());
-      if (options.saved.if_unusable == IfUnusable::refuse) throw Error(error.code(), reason);
+      const Error::Text reason(options.saved.path(), ": ", error.what());
+      if (options.saved.if_unusable() == IfUnusable::refuse) throw Error(error.code(), reason);
       opening.reason = reason;
     }
   }
@@ -148,7 +146,7 @@ void Session<Derived, P, Policies, Graph, Slots>::save(const char* path) {
   if constexpr (runtime::RunnerLearns<typename Instance::Runner>) {
     for (Instance& instance : instances_) state.learned.push_back(instance.runner().learned());
   }
-  write_saved_file(path, encode_saved(saved_key(graph_.view()), state));
+  write_saved_file(path, encode_saved(make_saved_key(saved_origin(graph_.view())), state));
 }
 
 template <class Derived, Platform P, class Policies, class Graph, std::size_t Slots>

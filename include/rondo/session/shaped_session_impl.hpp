@@ -27,8 +27,8 @@ ShapedSession<P, Policies, Capacity, Depth>::ShapedSession(Shapes shapes, const 
       by_shape_{key_width(1 + max_rank)},
       by_symbol_{key_width(1 + max_rank) + graph_.symbols().size()} {
   if constexpr (NamesSavedFile<Options>) {
-    if (options.saved.path != nullptr) {
-      throw Error(Errc::unsupported, Error::Text(options.saved.path,
+    if (options.saved.path() != nullptr) {
+      throw Error(Errc::unsupported, Error::Text(options.saved.path(),
                                                  ": a session of many shapes is not saved; leave "
                                                  "Options::saved out"));
     }

@@ -143,7 +143,7 @@ struct Small {
 };
 
 rondo::detail::SavedKey key_of(const TaskGraph& graph) {
-  return rondo::detail::make_saved_key("host", freeze(graph).view(), arch::limits_of<arch::Host>, {});
+  return rondo::detail::make_saved_key({"host", freeze(graph).view(), arch::limits_of<arch::Host>, {}});
 }
 
 constexpr auto build = [] {
@@ -204,8 +204,10 @@ TEST_CASE("A session that is opened from a file goes on learning") {
   // The costs in the file say that tasks cost nothing, so one thread would do.
   const FrozenGraph frozen = freeze(chains.graph);
   const rondo::detail::SavedKey key = rondo::detail::make_saved_key(
-      "host", frozen.view(), arch::limits_of<arch::Host>,
-      {.planner = "greedy", .concurrency = static_cast<std::uint64_t>(memory::Concurrency::parallel)});
+      {"host",
+       frozen.view(),
+       arch::limits_of<arch::Host>,
+       {.planner = "greedy", .concurrency = static_cast<std::uint64_t>(memory::Concurrency::parallel)}});
   auto state = rondo::detail::decode_saved("", contents(path), key, frozen.view(), arch::limits_of<arch::Host>);
   rondo::detail::ByteWriter alone;
   alone.put(std::uint32_t{2});
@@ -340,8 +342,10 @@ TEST_CASE("What a file with a right checksum holds cannot place a tensor outside
   const FrozenGraph frozen = freeze(chains.graph);
   const arch::Limits& chip = arch::limits_of<arch::Host>;
   const rondo::detail::SavedKey key = rondo::detail::make_saved_key(
-      "host", frozen.view(), chip,
-      {.planner = "greedy", .concurrency = static_cast<std::uint64_t>(memory::Concurrency::parallel)});
+      {"host",
+       frozen.view(),
+       chip,
+       {.planner = "greedy", .concurrency = static_cast<std::uint64_t>(memory::Concurrency::parallel)}});
   const auto good = rondo::detail::decode_saved("", contents(path), key, frozen.view(), chip);
   const auto code_of = [&](const rondo::detail::SavedState& state) {
     return raised([&] { (void)rondo::detail::decode_saved("", encode_saved(key, state), key, frozen.view(), chip); })

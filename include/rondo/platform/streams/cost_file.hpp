@@ -29,9 +29,14 @@ using args::RefreshCosts;
 
 /// A file of costs that a session uses: `Options{.cost_file = "costs.json"}`. If no file is named, it is the one that
 /// the environment variable RONDO_COSTS names; if that cannot be used, the session's log says why.
-struct CostFile : SavedFile {
+struct CostFile {
+  constexpr CostFile() noexcept = default;
   /// A path, and optionally what happens if the file cannot be used.
-  using SavedFile::SavedFile;
+  constexpr CostFile(const char* file, IfUnusable otherwise = IfUnusable::refuse) noexcept  // NOLINT: reads as a path
+      : path{file}, if_unusable{otherwise} {}
+
+  const char* path = nullptr;  ///< null: no file
+  IfUnusable if_unusable = IfUnusable::refuse;
 };
 
 /// The costs of a platform on a machine, in picoseconds.

@@ -8,7 +8,6 @@
 #include <rondo/memory/concurrency.hpp>
 #include <rondo/memory/space.hpp>
 #include <rondo/platform/capability.hpp>
-#include <rondo/platform/saved_file.hpp>
 #include <rondo/types.hpp>
 
 #include <concepts>
@@ -23,6 +22,7 @@
 namespace rondo {
 
 class FrozenGraph;
+class SavedFile;
 
 // --- Required -------------------------------------------------------------------------------------------------------
 

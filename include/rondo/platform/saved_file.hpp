@@ -2,25 +2,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstddef>
+#include <rondo/detail/compiled.hpp>
+#include <rondo/error.hpp>
+#include <rondo/platform/saved_session.hpp>
+
 #include <cstdint>
 #include <optional>
 
 namespace rondo {
 
 class SavedFile;
-namespace detail {
-struct SavedOrigin;
-struct SavedState;
-template <std::size_t Capacity>
-class FixedText;
-
-/// Reads a file for a session; see session/saved.hpp. `reason`: why the file is not used. A template, so that headers
-/// of platforms can name it without its body.
-template <class State>
-void load_saved(const SavedFile& file, const SavedOrigin& origin, std::optional<State>& state, FixedText<320>& reason);
-
-}  // namespace detail
 
 /// What happens when a session cannot use the file that its options name.
 enum class IfUnusable : std::uint8_t {
@@ -28,31 +19,49 @@ enum class IfUnusable : std::uint8_t {
   ignore,  ///< the session plans and learns as without a file; its log says why
 };
 
+namespace detail {
+
+/// Reads a file of session.save(). Leaves `state` empty if the file cannot be used and is to be ignored; `reason` then
+/// says why. @throws Error of read_saved_file() and decode_saved() otherwise
+void load_saved(const SavedFile& file, const SavedOrigin& origin, std::optional<SavedState>& state,
+                Error::Text& reason);
+
+}  // namespace detail
+
 /// A file of session.save(), from which a session takes its plan and all that was learned: `Options{.saved =
-/// "decode.rondo"}`.
+/// "decode.rondo"}`. Programs that name no file do not contain the code that reads one.
 class SavedFile {
  public:
   constexpr SavedFile() noexcept = default;
   /// `file` must stay valid until the session is open; null: no file.
   constexpr SavedFile(const char* file, IfUnusable otherwise = IfUnusable::refuse) noexcept  // NOLINT: reads as a path
-      : path_{file}, if_unusable_{otherwise}, load_{&detail::load_saved<detail::SavedState>} {}
+      : path_{file}, if_unusable_{otherwise}, load_{file == nullptr ? nullptr : &detail::load_saved} {}
 
   /// Null: no file.
   [[nodiscard]] constexpr const char* path() const noexcept { return path_; }
   /// What happens if the file is missing, damaged, or of another session.
   [[nodiscard]] constexpr IfUnusable if_unusable() const noexcept { return if_unusable_; }
-
-  /// Called by sessions: reads the file if there is one. Programs that never name a file do not contain the reader.
-  /// @throws Error as detail::load_saved()
-  void load(const detail::SavedOrigin& origin, std::optional<detail::SavedState>& state,
-            detail::FixedText<320>& reason) const {
-    if (path_ != nullptr) load_(*this, origin, state, reason);
+  /// Called by sessions: reads the file if there is one; see detail::load_saved().
+  void load(const detail::SavedOrigin& origin, std::optional<detail::SavedState>& state, Error::Text& reason) const {
+    if (load_ != nullptr) load_(*this, origin, state, reason);
   }
 
  private:
   const char* path_ = nullptr;
   IfUnusable if_unusable_ = IfUnusable::refuse;
-  decltype(&detail::load_saved<detail::SavedState>) load_ = nullptr;
+  decltype(&detail::load_saved) load_ = nullptr;
 };
+
+#if RONDO_HAS_BODIES
+RONDO_INLINE void detail::load_saved(const SavedFile& file, const SavedOrigin& origin, std::optional<SavedState>& state,
+                                     Error::Text& reason) {
+  try {
+    state = decode_saved(file.path(), read_saved_file(file.path()), make_saved_key(origin), origin.graph, origin.chip);
+  } catch (const Error& error) {
+    if (file.if_unusable() == IfUnusable::refuse) throw;
+    reason = Error::Text(error.what());
+  }
+}
+#endif
 
 }  // namespace rondo

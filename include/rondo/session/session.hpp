@@ -6,6 +6,7 @@
 #include <rondo/binding/prebound.hpp>
 #include <rondo/memory/arena.hpp>
 #include <rondo/memory/layout.hpp>
+#include <rondo/platform/saved_session.hpp>
 #include <rondo/session/explain.hpp>
 #include <rondo/session/instance.hpp>
 #include <rondo/session/log.hpp>
@@ -13,7 +14,6 @@
 #include <rondo/session/policies.hpp>
 #include <rondo/session/residents.hpp>
 #include <rondo/session/round.hpp>
-#include <rondo/session/saved.hpp>
 #include <rondo/session/session_base.hpp>
 #include <rondo/session/slot_memory.hpp>
 

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Rondo authors
 // SPDX-License-Identifier: Apache-2.0
-#include <rondo/session/saved.hpp>
+#include <rondo/platform/saved_session.hpp>
 
 #include <folder.hpp>
 #include <random.hpp>

@@ -8,6 +8,7 @@
 #include <rondo/platform/host/caller.hpp>
 #include <rondo/platform/host/residency.hpp>
 #include <rondo/platform/host/spinning.hpp>
+#include <rondo/platform/saved_file.hpp>
 #include <rondo/platform/sim/hosted.hpp>
 #include <rondo/platform/sim/inline.hpp>
 

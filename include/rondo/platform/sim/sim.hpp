@@ -4,6 +4,7 @@
 
 #include <rondo/detail/fixed_text.hpp>
 #include <rondo/platform/concept.hpp>
+#include <rondo/platform/saved_file.hpp>
 #include <rondo/platform/sim/engine.hpp>
 #include <rondo/platform/sim/hosted.hpp>
 #include <rondo/platform/sim/traffic.hpp>

@@ -9,7 +9,6 @@
 #include <rondo/detail/fixed_text.hpp>
 #include <rondo/error.hpp>
 #include <rondo/graph/records.hpp>
-#include <rondo/platform/saved_file.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -71,5 +70,5 @@ void write_saved_file(const char* path, std::span<const std::byte> bytes);
 }  // namespace rondo::detail
 
 #if RONDO_HAS_BODIES
-#include <rondo/session/saved_impl.hpp>  // IWYU pragma: export
+#include <rondo/platform/saved_session_impl.hpp>  // IWYU pragma: export
 #endif

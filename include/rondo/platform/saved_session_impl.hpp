@@ -4,7 +4,7 @@
 
 #include <rondo/graph/lanes.hpp>
 #include <rondo/platform/file.hpp>
-#include <rondo/session/saved.hpp>
+#include <rondo/platform/saved_session.hpp>
 #include <rondo/version.hpp>
 
 #include <cerrno>
@@ -12,7 +12,7 @@
 #include <cstring>
 #include <utility>
 
-/// The bodies of saved.hpp, which includes them.
+/// The bodies of saved_session.hpp, which includes them.
 namespace rondo::detail {
 
 /// The beginning of a file.
@@ -222,20 +222,5 @@ RONDO_INLINE std::vector<std::byte> read_saved_file(const char* path) {
   }
   return bytes;
 }
-
-/// Leaves `state` empty if the file cannot be used and is to be ignored; `reason` then says why. @throws Error of
-/// read_saved_file() and decode_saved() otherwise
-template <class State>
-void load_saved(const SavedFile& file, const SavedOrigin& origin, std::optional<State>& state, Error::Text& reason) {
-  try {
-    state = decode_saved(file.path(), read_saved_file(file.path()), make_saved_key(origin), origin.graph, origin.chip);
-  } catch (const Error& error) {
-    if (file.if_unusable() == IfUnusable::refuse) throw;
-    reason = Error::Text(error.what());
-  }
-}
-#ifdef RONDO_COMPILED
-template void load_saved(const SavedFile&, const SavedOrigin&, std::optional<SavedState>&, Error::Text&);
-#endif
 
 }  // namespace rondo::detail

@@ -10,6 +10,7 @@
 #include <rondo/error.hpp>
 #include <rondo/graph/freeze.hpp>
 #include <rondo/graph/kernel.hpp>
+#include <rondo/graph/loops.hpp>
 #include <rondo/graph/task_graph.hpp>
 #include <rondo/launch/round_values.hpp>
 #include <rondo/platform/concept.hpp>

@@ -4,6 +4,7 @@
 
 #include <rondo/detail/keyed.hpp>
 #include <rondo/error.hpp>
+#include <rondo/graph/loop_code.hpp>
 #include <rondo/graph/loop_order.hpp>
 #include <rondo/graph/task_graph.hpp>
 #include <rondo/graph/zeroed.hpp>
@@ -365,7 +366,7 @@ constexpr void check_views(const TaskGraph& graph) {
     }
   }
   EdgeList edges = collect_edges(graph);
-  if (!graph.loops().empty()) order_loops(graph, edges);
+  if (!graph.loops().empty()) graph.loops().front().code->order(graph, edges);
   Analysis analysis = sort_tasks(graph, edges);
   check_uses(graph, analysis);
   for (const TaskRecord& task : graph.tasks()) {

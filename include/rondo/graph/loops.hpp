@@ -4,14 +4,15 @@
 
 #include <rondo/detail/compiled.hpp>
 #include <rondo/detail/fixed_text.hpp>
+#include <rondo/graph/loop_calls.hpp>
 #include <rondo/graph/records.hpp>
-#include <rondo/graph/task_graph_impl.hpp>
+#include <rondo/graph/task_graph.hpp>
 
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
 
-/// Loops of a graph: TaskGraph::repeat_until() and TaskGraph::when(). Include task_graph.hpp instead.
+/// Loops of a graph: TaskGraph::repeat_until() and TaskGraph::when().
 ///
 /// The tasks of a loop are tasks of the graph. They follow one another in its order, so arguments, memory and names are
 /// those of all tasks. A loop adds one task of its own, its decision, which reads the condition. On platforms whose
@@ -20,19 +21,6 @@ namespace rondo {
 
 namespace graph {
 
-/// The words of a decision's block: the address of the condition, its size in bytes, and the most repetitions.
-struct Decision {
-  const ArgWord* block;
-
-  /// Whether the condition is not 0.
-  [[nodiscard]] bool holds() const noexcept {
-    const auto* const bytes = reinterpret_cast<const unsigned char*>(block[0]);  // NOLINT: memory of the host
-    unsigned char any = 0;
-    for (ArgWord i = 0; i < block[1]; ++i) any |= bytes[i];
-    return any != 0;
-  }
-  [[nodiscard]] std::uint64_t most() const noexcept { return static_cast<std::uint64_t>(block[2]); }
-};
 inline void decide(ArgWord*) noexcept {}
 
 /// Whether a tensor of this type can be a condition.
@@ -160,6 +148,7 @@ RONDO_INLINE TaskId TaskGraph::add_decision(const graph::LoopRecord& loop, Tenso
                             most_loop_depth - 1, ", so move its tasks to the loop around it"),
                 where);
   }
+  loops_[open_loop_].code = &graph::loop_code;
   Draft draft{*this};
   draft.add_address(loop_text, condition, Access::read);
   draft.args.push_back({graph::ArgRecord::Kind::constant, Access::read, 0, static_cast<ArgWord>(size_of(tensor.type))});

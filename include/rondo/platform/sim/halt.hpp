@@ -3,32 +3,15 @@
 #pragma once
 
 #include <rondo/error.hpp>
+#include <rondo/graph/loop_code.hpp>
 
 #include <atomic>
 #include <cstdint>
-#include <exception>
 #include <mutex>
 
 namespace rondo::platform::sim {
 
-/// The text of the exception being handled.
-[[gnu::cold, gnu::noinline]] inline Error::Text current_exception_text() noexcept {
-  try {
-    throw;
-  } catch (const std::exception& e) {
-    return Error::Text(e.what());
-  } catch (...) {
-    return Error::Text("an exception that is no std::exception");
-  }
-}
-
-/// Thrown by a loop in place of a kernel's exception, since an engine knows only the task that stands for the loop.
-struct LoopFailure {
-  std::uint32_t task = 0;
-  Error::Text text;
-};
-/// Thrown by a loop that ends early because of a stop request.
-struct StoppedInLoop {};
+using graph::current_exception_text;
 
 /// The reason why a program stopped: the first kernel that threw, or a stop request. If rounds overlap, the first
 /// kernel is that of the earliest round, and earlier rounds continue, unless a stop was requested before.
@@ -102,11 +85,11 @@ class Halt {
   [[nodiscard]] bool take_exception(std::uint32_t round) noexcept {
     try {
       throw;
-    } catch (const StoppedInLoop&) {
+    } catch (const graph::StoppedInLoop&) {
       if (!has_stopped_ || is_before(round, stopped_)) stopped_ = round;
       has_stopped_ = true;
       return false;
-    } catch (const LoopFailure& failure) {
+    } catch (const graph::LoopFailure& failure) {
       task_ = failure.task;
       text_ = failure.text;
     } catch (...) {

@@ -3,10 +3,10 @@
 #pragma once
 
 #include <rondo/args/args_table.hpp>
+#include <rondo/graph/loop_calls.hpp>
 #include <rondo/graph/records.hpp>
 #include <rondo/memory/concurrency.hpp>
 #include <rondo/platform/sim/halt.hpp>
-#include <rondo/platform/sim/loops.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -29,13 +29,14 @@ class Inline {
   struct Options {};
   explicit Inline(const Options&, std::uint32_t /*most_threads*/) noexcept {}
 
-  using Call = sim::Call;
+  using Call = graph::HostCall;
   /// A graph as a list of calls in order.
   struct DynamicProgram {
     std::vector<Call> calls;
     std::vector<std::uint32_t> tasks;         ///< the TaskId of each call; used only after a failure
     std::vector<const ArgWord*> decisions{};  ///< by loop: the argument block of its decision
-    std::unique_ptr<const Loops> loops{};     ///< null: the graph has no loops, or `calls` are those of all tasks
+    std::shared_ptr<const graph::LoopCalls>
+        loops{};  ///< null: the graph has no loops, or `calls` are those of all tasks
 
     /// The graph whose tasks `calls` run: an outline of `whole` if that has loops.
     [[nodiscard]] graph::GraphView graph(const graph::GraphView& whole) const noexcept {
@@ -103,7 +104,9 @@ class Inline {
   [[nodiscard]] static DynamicProgram with_loops(const graph::GraphView& graph, DynamicProgram calls,
                                                  const Halt& halt) {
     if (graph.loops.empty()) return calls;
-    calls.loops = std::make_unique<const Loops>(outline_calls(graph, calls.calls, calls.tasks, calls.decisions, halt));
+    const auto is_stopped = [](const void* of) noexcept { return static_cast<const Halt*>(of)->is_stop_requested(); };
+    calls.loops =
+        graph.loops.front().code->outline_calls(graph, calls.calls, calls.tasks, calls.decisions, {&halt, is_stopped});
     return calls;
   }
   /// The calls of all tasks, those of loops once.

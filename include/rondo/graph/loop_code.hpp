@@ -1,0 +1,64 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <rondo/detail/keyed.hpp>
+#include <rondo/error.hpp>
+#include <rondo/graph/records.hpp>
+
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <span>
+#include <vector>
+
+namespace rondo {
+class TaskGraph;
+}
+
+/// The code that only graphs with loops need. It is reached through LoopRecord::code, so programs that add no loops do
+/// not contain it.
+namespace rondo::graph {
+
+/// A kernel that is a host function, and its arguments.
+struct HostCall {
+  KernelEntry entry;
+  ArgWord* args;
+};
+
+/// Whether a stop was requested.
+struct StopRequest {
+  const void* source;
+  bool (*is_made)(const void* source) noexcept;
+};
+
+struct LoopCalls;
+struct LoopCode {
+  /// See order_loops().
+  void (*order)(const TaskGraph& graph, std::vector<rondo::detail::Keyed>& edges);
+  /// See outline_calls().
+  std::shared_ptr<const LoopCalls> (*outline_calls)(const GraphView& graph, std::vector<HostCall>& calls,
+                                                    std::vector<std::uint32_t>& tasks,
+                                                    std::span<const ArgWord* const> decisions, StopRequest stop);
+};
+
+/// The text of the exception being handled.
+[[gnu::cold, gnu::noinline]] inline Error::Text current_exception_text() noexcept {
+  try {
+    throw;
+  } catch (const std::exception& e) {
+    return Error::Text(e.what());
+  } catch (...) {
+    return Error::Text("an exception that is no std::exception");
+  }
+}
+
+/// Thrown by a loop in place of a kernel's exception, since an engine knows only the task that stands for the loop.
+struct LoopFailure {
+  std::uint32_t task = 0;
+  Error::Text text;
+};
+/// Thrown by a loop that ends early because of a stop request.
+struct StoppedInLoop {};
+
+}  // namespace rondo::graph

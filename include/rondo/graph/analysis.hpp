@@ -4,8 +4,8 @@
 
 #include <rondo/detail/keyed.hpp>
 #include <rondo/error.hpp>
-#include <rondo/graph/loop_code.hpp>
 #include <rondo/graph/loop_order.hpp>
+#include <rondo/graph/rare_code.hpp>
 #include <rondo/graph/task_graph.hpp>
 #include <rondo/graph/zeroed.hpp>
 
@@ -370,7 +370,9 @@ constexpr void check_views(const TaskGraph& graph) {
   Analysis analysis = sort_tasks(graph, edges);
   check_uses(graph, analysis);
   for (const TaskRecord& task : graph.tasks()) {
-    if (task.idle) return leave_out_idle(graph, analysis);
+    if (!task.idle) continue;
+    return std::is_constant_evaluated() ? leave_out_idle(graph, analysis)
+                                        : graph.rare_code().leave_out_idle(graph, analysis);
   }
   return analysis;
 }

@@ -6,7 +6,6 @@
 #include <rondo/error.hpp>
 #include <rondo/graph/analysis.hpp>
 #include <rondo/graph/freeze.hpp>
-#include <rondo/graph/zeroed.hpp>
 
 #if RONDO_HAS_BODIES
 /// The bodies of FrozenGraph and of the functions that create one.
@@ -30,8 +29,8 @@ RONDO_INLINE FrozenGraph::FrozenGraph(const TaskGraph& source, const graph::Anal
 }
 
 RONDO_INLINE FrozenGraph freeze(const TaskGraph& graph) {
-  if (!graph::has_zeroed(graph)) return {graph, graph::analyze(graph)};
-  const TaskGraph filled = graph::with_fill(graph);
+  if (graph.rare_code().with_fill == nullptr) return {graph, graph::analyze(graph)};
+  const TaskGraph filled = graph.rare_code().with_fill(graph);
   return {filled, graph::analyze(filled)};
 }
 

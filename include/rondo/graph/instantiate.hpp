@@ -2,7 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <rondo/detail/compiled.hpp>
 #include <rondo/error.hpp>
+#include <rondo/graph/analysis.hpp>
 #include <rondo/graph/task_graph.hpp>
 
 #include <algorithm>
@@ -126,6 +128,7 @@ namespace rondo::graph {
     }
     if (task.blocks == 0 || (writes_any && !writes_elements)) task.idle = true;
   }
+  if (!std::is_constant_evaluated()) need_idle(result.rare_code_);
   for (std::size_t l = result.loops_.size(); l-- > 0;) {
     TaskRecord& decision = result.tasks_[result.loops_[l].decision];
     const ArgWord most = result.args_[decision.first_arg + decision.arg_count - 1].bits;
@@ -144,4 +147,7 @@ namespace rondo::graph {
 
 namespace rondo {
 using graph::instantiate;
-}
+#if RONDO_HAS_BODIES
+RONDO_INLINE void graph::need_idle(RareCode& code) noexcept { code.leave_out_idle = &leave_out_idle; }
+#endif
+}  // namespace rondo

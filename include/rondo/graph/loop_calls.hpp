@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <rondo/graph/loop_code.hpp>
 #include <rondo/graph/loop_order.hpp>
 #include <rondo/graph/outline.hpp>
+#include <rondo/graph/rare_code.hpp>
 #include <rondo/graph/records.hpp>
 
 #include <cstddef>
@@ -127,7 +127,7 @@ struct LoopCalls {
   return made;
 }
 
-/// What adding a loop brings along; see loop_code.hpp.
+/// What adding a loop brings along; see rare_code.hpp.
 inline constexpr LoopCode loop_code{&order_loops, &outline_calls};
 
 }  // namespace rondo::graph

@@ -150,7 +150,7 @@ struct LoopRecord {
   std::uint32_t first = 0;                     ///< in a frozen graph: the position of its first task
   std::uint32_t last = 0;                      ///< the position after its last task; `first` if it has no work
   double expected = 0;                         ///< repetitions that predictions assume; 0: the most
-  const LoopCode* code = nullptr;              ///< see graph/loop_code.hpp
+  const LoopCode* code = nullptr;              ///< see graph/rare_code.hpp
   static constexpr std::uint32_t none = 0xFFFF'FFFF;
 
   [[nodiscard]] constexpr bool has_work() const noexcept { return first != last; }

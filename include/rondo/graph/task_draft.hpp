@@ -4,6 +4,7 @@
 
 #include <rondo/graph/call_sessions.hpp>
 #include <rondo/graph/task_graph_impl.hpp>
+#include <rondo/graph/zeroed.hpp>
 
 #include <algorithm>
 #include <memory>
@@ -183,6 +184,7 @@ constexpr TaskId TaskGraph::Draft::commit_here(std::string_view name, CoreType c
   return TaskId{id};
 }
 #if RONDO_HAS_BODIES
+RONDO_INLINE void graph::need_fill(RareCode& code) noexcept { code.with_fill = &with_fill; }
 RONDO_INLINE TaskId TaskGraph::Draft::commit_at_run_time(std::string_view name, CoreType core, Blocks blocks,
                                                          KernelEntry entry, CostEntry cost) {
   return commit_here(name, core, blocks, entry, cost);
@@ -317,7 +319,7 @@ constexpr TaskId TaskGraph::add_checked(Blocks blocks, detail::ParameterList<P..
     if constexpr (WorksInPlace<K>) draft.allow_in_place(in_place[0], in_place[1]);
     if constexpr (WantsZeros<K>) draft.require_zeros(name, zeros, K::zeros.when);
     const TaskId id = draft.commit(name, K::core, blocks, &detail::kernel_entry<K>, detail::cost_entry<K>());
-    if constexpr (WantsZeros<K>) tensors_[zeros].zeroed = K::zeros.when;
+    if constexpr (WantsZeros<K>) set_zeroed(tensors_[zeros], K::zeros.when);
     if constexpr (StatesThreads<K>) tasks_.back().threads = K::threads;
     if constexpr (StatesSharedBytes<K>) tasks_.back().shared_bytes = K::shared_bytes;
     if constexpr (HasWide<K>) {

@@ -8,6 +8,7 @@
 #include <rondo/graph/kernel.hpp>
 #include <rondo/graph/library_call.hpp>
 #include <rondo/graph/name_index.hpp>
+#include <rondo/graph/rare_code.hpp>
 #include <rondo/graph/records.hpp>
 #include <rondo/tensor/handle.hpp>
 
@@ -20,12 +21,6 @@
 #include <vector>
 
 namespace rondo {
-
-class TaskGraph;
-namespace graph {
-constexpr TaskGraph instantiate(const TaskGraph& graph, std::span<const std::int64_t> values);
-constexpr TaskGraph with_fill(TaskGraph graph);
-}  // namespace graph
 
 /// The origin of a graph's edges.
 enum class Edges : std::uint8_t {
@@ -290,6 +285,8 @@ class TaskGraph {
   /// All names, one after the other; see name().
   [[nodiscard]] constexpr const std::vector<char>& text() const noexcept { return text_; }
   [[nodiscard]] constexpr Edges edges() const noexcept { return edges_; }
+  /// The functions that freezing this graph needs besides those for all graphs. Null in constant expressions.
+  [[nodiscard]] constexpr const graph::RareCode& rare_code() const noexcept { return rare_code_; }
   /// The number by which handles identify their graph.
   [[nodiscard]] constexpr std::uint32_t tag() const noexcept { return tag_; }
   /// The tensors with their names, without tasks; valid until the graph changes.
@@ -347,6 +344,7 @@ class TaskGraph {
   constexpr void declare_alias(TensorKey output, TensorKey input, Where where);
   constexpr void declare_view(TensorKey tensor, TensorKey source, const Extent& first, Where where);
   constexpr void zero_memory(TensorKey tensor, Zeroed when, Where where);
+  constexpr void set_zeroed(graph::TensorRecord& tensor, Zeroed when) noexcept;
   constexpr graph::TensorRecord& record_of(const char* call, TensorKey tensor, Where where);
   constexpr void check_new_tensor(std::string_view name, const Shape& shape, Where where) const;
   constexpr void widen(graph::TaskRecord& task) const;
@@ -390,6 +388,7 @@ class TaskGraph {
   std::vector<graph::NameRef> symbols_;
   std::vector<graph::LoopRecord> loops_;
   std::uint32_t open_loop_ = graph::TaskRecord::no_loop;  ///< the innermost loop whose body is adding tasks
+  graph::RareCode rare_code_{};
   Edges edges_;
   std::uint32_t tag_ = 0;
 };

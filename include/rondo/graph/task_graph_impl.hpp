@@ -201,6 +201,11 @@ constexpr std::span<const graph::ArgRecord> TaskGraph::args_of(const graph::Task
   return {args_.data() + task.first_arg, task.arg_count};
 }
 
+constexpr void TaskGraph::set_zeroed(graph::TensorRecord& tensor, Zeroed when) noexcept {
+  tensor.zeroed = when;
+  if (!std::is_constant_evaluated()) graph::need_fill(rare_code_);
+}
+
 constexpr void TaskGraph::zero_memory(TensorKey tensor, Zeroed when, Where where) {
   graph::TensorRecord& record = record_of("zero", tensor, where);
   if (record.is_view()) {
@@ -210,7 +215,7 @@ constexpr void TaskGraph::zero_memory(TensorKey tensor, Zeroed when, Where where
     refuse(where, "zero: workspace '", name(record.name),
            "' is zeroed each round and once; choose one, or take two workspaces");
   }
-  record.zeroed = when;
+  set_zeroed(record, when);
 }
 
 constexpr void TaskGraph::check_dim(const Dim& dim, std::string_view what, std::string_view wanted, Where where) const {

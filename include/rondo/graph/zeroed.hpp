@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <rondo/graph/task_graph.hpp>
+#include <rondo/graph/task_graph_impl.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -50,12 +50,6 @@ inline void fill_zeros(ArgWord* args) noexcept {
   // If one address is fixed, the fill fixes all of them.
   for (TensorRecord& tensor : graph.tensors_) tensor.fixed = tensor.fixed || (is_fixed && is_filled(tensor));
   return graph;
-}
-[[nodiscard]] constexpr bool has_zeroed(const TaskGraph& graph) noexcept {
-  for (const TensorRecord& tensor : graph.tensors()) {
-    if (tensor.zeroed != Zeroed::never) return true;
-  }
-  return false;
 }
 
 }  // namespace rondo::graph

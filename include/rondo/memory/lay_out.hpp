@@ -101,8 +101,8 @@ inline constexpr PlannerCall constant_call_of<ResidentsFirst<P>> = {constant_cal
 }
 
 constexpr std::uint64_t lay_out(const graph::GraphView& graph, std::span<std::uint64_t> offsets,
-                                const arch::Limits& chip, const PlannerCall& planner, Concurrency concurrency) {
-  Lifetimes lives = find_lifetimes(graph, chip, concurrency);
+                                const arch::Limits& chip, const PlannerCall& planner, FindLifetimes find) {
+  Lifetimes lives = find(graph, chip);
   const ZeroedBlock each_round(graph, lives, Zeroed::each_round);
   const ZeroedBlock once(graph, lives, Zeroed::once);
   Plan plan = plan_graph(planner, graph, lives);
@@ -144,9 +144,19 @@ RONDO_INLINE Plan plan_by_default(const Problem& problem) {
 RONDO_INLINE Plan plan_apart(const Problem& problem) { return Disjoint::plan(problem); }
 RONDO_INLINE std::uint64_t lay_out_at_run_time(const graph::GraphView& graph, std::span<std::uint64_t> offsets,
                                                const arch::Limits& chip, const PlannerCall& planner,
-                                               Concurrency concurrency) {
-  return lay_out(graph, offsets, chip, planner, concurrency);
+                                               FindLifetimes find) {
+  return lay_out(graph, offsets, chip, planner, find);
 }
+template <Concurrency concurrency>
+Lifetimes find_lifetimes_at_run_time(const graph::GraphView& graph, const arch::Limits& chip) {
+  return find_lifetimes_in<concurrency>(graph, chip);
+}
+#ifdef RONDO_COMPILED
+template Lifetimes find_lifetimes_at_run_time<Concurrency::sequential>(const graph::GraphView&, const arch::Limits&);
+template Lifetimes find_lifetimes_at_run_time<Concurrency::in_lanes>(const graph::GraphView&, const arch::Limits&);
+template Lifetimes find_lifetimes_at_run_time<Concurrency::parallel>(const graph::GraphView&, const arch::Limits&);
+template Lifetimes find_lifetimes_at_run_time<Concurrency::unordered>(const graph::GraphView&, const arch::Limits&);
+#endif
 #endif
 
 }  // namespace detail
@@ -156,9 +166,11 @@ constexpr std::uint64_t lay_out(const graph::GraphView& graph, std::span<std::ui
   static_assert(check_planner<P>());
   constexpr Concurrency order = detail::concurrency_for<P>(concurrency);
   if (std::is_constant_evaluated()) {
-    return detail::lay_out(graph, offsets, arch::limits_of<A>, detail::constant_call_of<P>, order);
+    return detail::lay_out(graph, offsets, arch::limits_of<A>, detail::constant_call_of<P>,
+                           &detail::find_lifetimes_in<order>);
   }
-  return detail::lay_out_at_run_time(graph, offsets, arch::limits_of<A>, detail::call_of<P>, order);
+  return detail::lay_out_at_run_time(graph, offsets, arch::limits_of<A>, detail::call_of<P>,
+                                     &detail::find_lifetimes_at_run_time<order>);
 }
 
 }  // namespace rondo::memory

@@ -92,10 +92,15 @@ template <class P>
   return std::is_same_v<P, Disjoint> ? Concurrency::unordered : concurrency;
 }
 
+/// See find_lifetimes().
+using FindLifetimes = Lifetimes (*)(const graph::GraphView& graph, const arch::Limits& chip);
+template <Concurrency concurrency>
+[[nodiscard]] Lifetimes find_lifetimes_at_run_time(const graph::GraphView& graph, const arch::Limits& chip);
+
 /// Plans the arena of a graph at run time: fills in one offset per tensor, returns the size of the arena in bytes.
 [[nodiscard]] std::uint64_t lay_out_at_run_time(const graph::GraphView& graph, std::span<std::uint64_t> offsets,
                                                 const arch::Limits& chip, const PlannerCall& planner,
-                                                Concurrency concurrency);
+                                                FindLifetimes find);
 
 }  // namespace detail
 
@@ -114,8 +119,9 @@ class Layout {
 
   explicit Layout(const Graph& graph)
       : offsets_(graph.view().tensors.size()),
-        bytes_{detail::lay_out_at_run_time(graph.view(), offsets_, arch::limits_of<A>, detail::call_of<Planner>,
-                                           detail::concurrency_for<Planner>(concurrency))} {}
+        bytes_{detail::lay_out_at_run_time(
+            graph.view(), offsets_, arch::limits_of<A>, detail::call_of<Planner>,
+            &detail::find_lifetimes_at_run_time<detail::concurrency_for<Planner>(concurrency)>)} {}
 
   /// A plan that was made before.
   Layout(std::vector<std::uint64_t>&& offsets, Bytes arena) noexcept

@@ -53,6 +53,46 @@ constexpr void check_lengths(const graph::GraphView& graph, const arch::Limits& 
   return buffer;
 }
 
+/// See find_lifetimes(). A template, so that a program contains only the code for the concurrency of its platforms.
+template <Concurrency concurrency>
+[[nodiscard]] constexpr Lifetimes find_lifetimes_in(const graph::GraphView& graph, const arch::Limits& chip) {
+  check_lengths(graph, chip);
+  constexpr bool is_parallel = concurrency == Concurrency::parallel;
+  if constexpr (is_parallel) {
+    if (graph.tasks.size() > Ancestors::most_tasks) return find_lifetimes_in<Concurrency::unordered>(graph, chip);
+  }
+  const Ancestors known(is_parallel ? graph : graph::GraphView{});
+  Certainty order;
+  if constexpr (is_parallel) order = Certainty(known);
+  if constexpr (concurrency == Concurrency::in_lanes) {
+    if (graph.lanes != nullptr) order = Certainty(*graph.lanes);
+  }
+  Tokens tokens = UseFinder(graph, order).run();
+  if constexpr (concurrency == Concurrency::unordered) {
+    const auto end = static_cast<std::int64_t>(graph.tasks.size()) + 1;
+    for (Token& token : tokens.tokens) {
+      token.uses.clear();
+      token.uses.push_back({0, end});
+    }
+  } else {
+    InPlaceMerger(tokens, order).run(graph);
+  }
+  Lifetimes result{{}, tokens.of_tensor};
+  for (const Token& token : tokens.tokens) result.problem.buffers.push_back(make_buffer(token, chip));
+  if constexpr (concurrency == Concurrency::in_lanes) {
+    if (graph.lanes != nullptr) result.problem.conflicts = LaneConflicts(*graph.lanes, tokens).find(result.problem);
+  }
+  if constexpr (is_parallel) {
+    for (std::uint32_t a = 0; a < tokens.tokens.size(); ++a) {
+      for (std::uint32_t b = a + 1; b < tokens.tokens.size(); ++b) {
+        if (in_use_together(result.problem.buffers[a], result.problem.buffers[b])) continue;  // known to the planners
+        if (!are_apart(tokens.tokens[a], tokens.tokens[b], order)) result.problem.conflicts.emplace_back(a, b);
+      }
+    }
+  }
+  return result;
+}
+
 }  // namespace detail
 
 /// The planning problem of a graph on a chip: one buffer per memory, with the chip's alignment, granule and guard.
@@ -71,38 +111,13 @@ constexpr void check_lengths(const graph::GraphView& graph, const arch::Limits& 
 /// @throws Error overflow, with the name of the tensor at which the sum of all lengths exceeds 2^62 bytes
 [[nodiscard]] constexpr Lifetimes find_lifetimes(const graph::GraphView& graph, const arch::Limits& chip,
                                                  Concurrency concurrency) {
-  detail::check_lengths(graph, chip);
-  if (graph.tasks.size() > detail::Ancestors::most_tasks && concurrency == Concurrency::parallel) {
-    concurrency = Concurrency::unordered;
+  switch (concurrency) {
+    case Concurrency::sequential: return detail::find_lifetimes_in<Concurrency::sequential>(graph, chip);
+    case Concurrency::in_lanes: return detail::find_lifetimes_in<Concurrency::in_lanes>(graph, chip);
+    case Concurrency::parallel: return detail::find_lifetimes_in<Concurrency::parallel>(graph, chip);
+    case Concurrency::unordered: break;
   }
-  const detail::Ancestors known(concurrency == Concurrency::parallel ? graph : graph::GraphView{});
-  detail::Certainty order;
-  if (concurrency == Concurrency::parallel) order = detail::Certainty(known);
-  if (concurrency == Concurrency::in_lanes && graph.lanes != nullptr) order = detail::Certainty(*graph.lanes);
-  Tokens tokens = detail::UseFinder(graph, order).run();
-  if (concurrency == Concurrency::unordered) {
-    const auto end = static_cast<std::int64_t>(graph.tasks.size()) + 1;
-    for (Token& token : tokens.tokens) {
-      token.uses.clear();
-      token.uses.push_back({0, end});
-    }
-  }
-  if (concurrency != Concurrency::unordered) detail::InPlaceMerger(tokens, order).run(graph);
-
-  Lifetimes result{{}, tokens.of_tensor};
-  for (const Token& token : tokens.tokens) result.problem.buffers.push_back(detail::make_buffer(token, chip));
-  if (order.is_total()) return result;
-  if (concurrency == Concurrency::in_lanes) {
-    result.problem.conflicts = detail::LaneConflicts(*graph.lanes, tokens).find(result.problem);
-    return result;
-  }
-  for (std::uint32_t a = 0; a < tokens.tokens.size(); ++a) {
-    for (std::uint32_t b = a + 1; b < tokens.tokens.size(); ++b) {
-      if (in_use_together(result.problem.buffers[a], result.problem.buffers[b])) continue;  // known to the planners
-      if (!detail::are_apart(tokens.tokens[a], tokens.tokens[b], order)) result.problem.conflicts.emplace_back(a, b);
-    }
-  }
-  return result;
+  return detail::find_lifetimes_in<Concurrency::unordered>(graph, chip);
 }
 /// Does the same for chip A.
 template <arch::Arch A>

@@ -6,7 +6,7 @@
 #include <rondo/binding/prebound.hpp>
 #include <rondo/memory/arena.hpp>
 #include <rondo/memory/layout.hpp>
-#include <rondo/platform/saved_session.hpp>
+#include <rondo/platform/saved_file.hpp>
 #include <rondo/session/explain.hpp>
 #include <rondo/session/instance.hpp>
 #include <rondo/session/log.hpp>

@@ -3,7 +3,7 @@
 #pragma once
 
 #include <rondo/error.hpp>
-#include <rondo/graph/loop_code.hpp>
+#include <rondo/graph/rare_code.hpp>
 
 #include <atomic>
 #include <cstdint>

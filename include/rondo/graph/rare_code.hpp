@@ -16,9 +16,22 @@ namespace rondo {
 class TaskGraph;
 }
 
-/// The code that only graphs with loops need. It is reached through LoopRecord::code, so programs that add no loops do
-/// not contain it.
+/// The code of set-up that few graphs need. It is reached through pointers, which the calls set that add what needs it,
+/// so programs without these calls do not contain it. Constant expressions call the functions directly.
 namespace rondo::graph {
+
+constexpr TaskGraph instantiate(const TaskGraph& graph, std::span<const std::int64_t> values);
+constexpr TaskGraph with_fill(TaskGraph graph);
+struct Analysis;
+/// For freezing a graph.
+struct RareCode {
+  TaskGraph (*with_fill)(TaskGraph graph) = nullptr;
+  Analysis (*leave_out_idle)(const TaskGraph& graph, const Analysis& whole) = nullptr;
+};
+/// Called for a graph with zeroed workspaces.
+void need_fill(RareCode& code) noexcept;
+/// Called for a graph whose tasks may be idle.
+void need_idle(RareCode& code) noexcept;
 
 /// A kernel that is a host function, and its arguments.
 struct HostCall {
@@ -33,6 +46,7 @@ struct StopRequest {
 };
 
 struct LoopCalls;
+/// For graphs with loops; see LoopRecord.
 struct LoopCode {
   /// See order_loops().
   void (*order)(const TaskGraph& graph, std::vector<rondo::detail::Keyed>& edges);

@@ -43,18 +43,21 @@ class Registry {
   [[nodiscard]] static Registry& instance() noexcept;
 
   /// Starts to record allocations.
-  void watch() noexcept { is_watching_.store(true, std::memory_order_relaxed); }
-  [[nodiscard]] bool is_watching() const noexcept { return is_watching_.load(std::memory_order_relaxed); }
+  void watch() noexcept {
+    static constexpr Recorder all{&Registry::add, &Registry::remove};
+    recorder_.store(&all, std::memory_order_relaxed);
+  }
+  [[nodiscard]] bool is_watching() const noexcept { return recorder() != nullptr; }
 
   // --- for platforms
 
   /// Records an allocation. @throws std::bad_alloc
   void note_allocated(Space space, std::uint64_t address, Bytes size) {
-    if (is_watching()) add(space, address, size);
+    if (const Recorder* const r = recorder(); r != nullptr) (this->*r->add)(space, address, size);
   }
   /// Records that `by` is releasing the block at `address`.
   void note_released(Space space, std::uint64_t address, const void* by) noexcept {
-    if (is_watching()) (void)remove(space, address, nullptr, by);
+    if (const Recorder* const r = recorder(); r != nullptr) (void)(this->*r->remove)(space, address, nullptr, by);
   }
   /// Forgets the released block at `address`. Call it if another allocator has its addresses.
   void forget_released(Space space, std::uint64_t address) noexcept;
@@ -63,7 +66,8 @@ class Registry {
   /// The same for memory of the host. Returns whether the registry keeps the memory, and passes `memory` to std::free
   /// later; otherwise the caller frees it.
   [[nodiscard]] bool keep_released(std::uint64_t address, void* memory) noexcept {
-    return is_watching() && remove(Space::host, address, memory, nullptr);
+    const Recorder* const r = recorder();
+    return r != nullptr && (this->*r->remove)(Space::host, address, memory, nullptr);
   }
 
   // --- for sessions
@@ -108,6 +112,12 @@ class Registry {
     }
   };
 
+  /// Reached through pointers that watch() sets, so that programs whose sessions check no memory do not contain it.
+  struct Recorder {
+    void (Registry::*add)(Space space, std::uint64_t address, Bytes size);
+    bool (Registry::*remove)(Space space, std::uint64_t address, void* memory, const void* by) noexcept;
+  };
+  [[nodiscard]] const Recorder* recorder() const noexcept { return recorder_.load(std::memory_order_relaxed); }
   void add(Space space, std::uint64_t address, Bytes size);
   bool remove(Space space, std::uint64_t address, void* memory, const void* by) noexcept;
   [[nodiscard]] std::size_t first_ending_after(Space space, std::uint64_t address) const noexcept;
@@ -115,7 +125,7 @@ class Registry {
   [[nodiscard]] Staleness check_blocks(Space space, std::uint64_t begin, std::uint64_t end,
                                        std::uint64_t bound_at) const noexcept;
 
-  std::atomic<bool> is_watching_{false};
+  std::atomic<const Recorder*> recorder_{nullptr};
   std::mutex mutex_;
   std::vector<Block> blocks_;  ///< sorted by space and address; they do not overlap
   std::vector<ArenaRange> arenas_;

@@ -25,7 +25,7 @@ constexpr TaskGraph with_fill(TaskGraph graph);
 struct Analysis;
 /// For freezing a graph.
 struct RareCode {
-  TaskGraph (*with_fill)(TaskGraph graph) = nullptr;
+  TaskGraph (*with_fill)(const TaskGraph& graph) = nullptr;
   Analysis (*leave_out_idle)(const TaskGraph& graph, const Analysis& whole) = nullptr;
 };
 /// Called for a graph with zeroed workspaces.

@@ -184,7 +184,9 @@ constexpr TaskId TaskGraph::Draft::commit_here(std::string_view name, CoreType c
   return TaskId{id};
 }
 #if RONDO_HAS_BODIES
-RONDO_INLINE void graph::need_fill(RareCode& code) noexcept { code.with_fill = &with_fill; }
+RONDO_INLINE void graph::need_fill(RareCode& code) noexcept {
+  code.with_fill = [](const TaskGraph& graph) { return with_fill(graph); };
+}
 RONDO_INLINE TaskId TaskGraph::Draft::commit_at_run_time(std::string_view name, CoreType core, Blocks blocks,
                                                          KernelEntry entry, CostEntry cost) {
   return commit_here(name, core, blocks, entry, cost);

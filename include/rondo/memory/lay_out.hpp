@@ -105,7 +105,9 @@ constexpr std::uint64_t lay_out(const graph::GraphView& graph, std::span<std::ui
   Lifetimes lives = find(graph, chip);
   const ZeroedBlock each_round(graph, lives, Zeroed::each_round);
   const ZeroedBlock once(graph, lives, Zeroed::once);
-  Plan plan = plan_graph(planner, graph, lives);
+  Plan plan = std::is_constant_evaluated()  ? plan_graph(planner, graph, lives)
+              : planner.in_parts != nullptr ? planner.in_parts(planner, graph, lives)
+                                            : planner.plan(lives.problem);
   if (planner.check != nullptr) planner.check(graph, lives, plan);
   each_round.place(plan);
   once.place(plan);
@@ -140,6 +142,9 @@ RONDO_INLINE Plan plan_by_default(const Problem& problem) {
   constexpr std::int64_t worth_a_search = 64 << 10;
   if (linked_search != nullptr && plan.arena - plan.lower_bound >= worth_a_search) linked_search(problem, plan);
   return plan;
+}
+RONDO_INLINE Plan plan_in_parts(const PlannerCall& planner, const graph::GraphView& graph, const Lifetimes& lives) {
+  return plan_graph(planner, graph, lives);
 }
 RONDO_INLINE Plan plan_apart(const Problem& problem) { return Disjoint::plan(problem); }
 RONDO_INLINE std::uint64_t lay_out_at_run_time(const graph::GraphView& graph, std::span<std::uint64_t> offsets,

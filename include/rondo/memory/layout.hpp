@@ -51,12 +51,17 @@ inline constinit Search linked_search = nullptr;
 /// Checks the plan of a planner. @throws Error check_failed, naming the planner and tensors
 void require_valid(const graph::GraphView& graph, const Lifetimes& lives, const Plan& plan);
 
+struct PlannerCall;
+/// Plans ports and residents apart from the rest. Only programs with PortsLast or ResidentsFirst contain it.
+[[nodiscard]] Plan plan_in_parts(const PlannerCall& planner, const graph::GraphView& graph, const Lifetimes& lives);
+
 /// A planner as a value, so that the code that uses it is compiled once.
 struct PlannerCall {
   Plan (*plan)(const Problem&);
   void (*check)(const graph::GraphView&, const Lifetimes&, const Plan&) = nullptr;  ///< for its plans, in debug builds
   bool ports_last = false;                                                          ///< see PortsLast
   bool residents_first = false;                                                     ///< see ResidentsFirst
+  decltype(&plan_in_parts) in_parts = nullptr;                                      ///< null: a single part
 };
 #ifdef NDEBUG
 inline constexpr auto check_in_debug = nullptr;
@@ -81,10 +86,10 @@ inline constexpr PlannerCall call_of<DefaultPlanner> = {&plan_by_default};
 template <>
 inline constexpr PlannerCall call_of<Disjoint> = {&plan_apart};
 template <class P>
-inline constexpr PlannerCall call_of<PortsLast<P>> = {call_of<P>.plan, call_of<P>.check, true};
+inline constexpr PlannerCall call_of<PortsLast<P>> = {call_of<P>.plan, call_of<P>.check, true, false, &plan_in_parts};
 template <class P>
 inline constexpr PlannerCall call_of<ResidentsFirst<P>> = {call_of<P>.plan, call_of<P>.check, call_of<P>.ports_last,
-                                                           true};
+                                                           true, &plan_in_parts};
 
 /// The concurrency to plan for. If all tensors are kept apart, nothing is computed in place either.
 template <class P>

@@ -49,7 +49,7 @@ class LoopRunner {
   static void run(ArgWord* self) { reinterpret_cast<LoopRunner*>(self)->run(); }
   void run() {
     if (kind_ == LoopRecord::Kind::when) {
-      run_calls(0, 1);  // the decision, for those who trace it
+      run_calls(0, 1);  // the decision, so that traces show it
       if (decision_.holds()) run_calls(1, calls_.size());
       return;
     }

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <rondo/graph/loops.hpp>
 #include <rondo/graph/task_graph.hpp>
 
 #include <algorithm>

@@ -68,6 +68,10 @@ struct TensorRecord {
   [[nodiscard]] constexpr bool is_shared_by_rounds() const noexcept {
     return direction == Direction::resident || (direction == Direction::workspace && (kept || zeroed == Zeroed::once));
   }
+  /// Whether an output is a view of it, and all rounds in flight share it: they are then delivered one at a time.
+  [[nodiscard]] constexpr bool is_delivered_alone() const noexcept {
+    return delivered && (direction == Direction::resident || zeroed != Zeroed::never);
+  }
   /// Whether a session places it in memory of its own, outside the arena.
   [[nodiscard]] constexpr bool is_outside_arena() const noexcept {
     return memory != MemoryKind::device && !is_bound_each_round(direction);

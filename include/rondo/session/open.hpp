@@ -3,6 +3,7 @@
 #pragma once
 
 #include <rondo/graph/freeze.hpp>
+#include <rondo/graph/loops.hpp>
 #include <rondo/graph/orchestrated.hpp>
 #include <rondo/session/pipelined_session.hpp>
 #include <rondo/session/round_session.hpp>

@@ -8,8 +8,10 @@
 #include <rondo/session/in_flight.hpp>
 #include <rondo/session/session.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <type_traits>
 #include <utility>
 
@@ -54,9 +56,9 @@ class PipelinedSession : public detail::Session<PipelinedSession<P, Depth, Polic
   /// Like the constructor of RoundSession. Prefer open_pipelined(). @throws Error as that one; out_of_resources
   explicit PipelinedSession(Graph graph, const Options& options = {})
       : Base(std::move(graph), options),
-        Flights(this->platform_, count_outputs(this->interface()),
+        Flights(this->platform_, count_outputs(this->interface().tensors),
                 Bytes{this->memory_.stride + this->instances_[0].refresher().device_bytes().value}) {
-    if (delivers_shared(this->interface())) this->limit_ = 1;
+    if (std::ranges::any_of(this->interface().tensors, &graph::TensorRecord::is_delivered_alone)) this->limit_ = 1;
     if (this->overlaps()) Flights::overlap_rounds();
   }
   ~PipelinedSession() { this->close_and_report(); }
@@ -79,16 +81,8 @@ class PipelinedSession : public detail::Session<PipelinedSession<P, Depth, Polic
   template <class, class, Stage>
   friend class Round;
 
-  [[nodiscard]] static std::size_t count_outputs(const graph::GraphView& view) noexcept {
-    std::size_t n = 0;
-    for (const graph::TensorRecord& tensor : view.tensors) n += copies_out(tensor.direction) ? 1 : 0;
-    return n;
-  }
-  [[nodiscard]] static bool delivers_shared(const graph::GraphView& view) noexcept {
-    for (const graph::TensorRecord& tensor : view.tensors) {
-      if (tensor.delivered && (tensor.direction == Direction::resident || tensor.zeroed != Zeroed::never)) return true;
-    }
-    return false;
+  [[nodiscard]] static std::size_t count_outputs(std::span<const graph::TensorRecord> tensors) noexcept {
+    return static_cast<std::size_t>(std::ranges::count_if(tensors, copies_out, &graph::TensorRecord::direction));
   }
 
   // For InFlight.

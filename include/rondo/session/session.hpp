@@ -270,7 +270,10 @@ class Session : public SessionBase<Derived, P, Policies> {
     for (Instance& instance : instances_) instance.block(why);
   }
   /// Returns to the state between rounds: open, or waiting for the first upload of a resident.
-  void unblock() noexcept;
+  void unblock() noexcept {
+    state_ = State::open;
+    residents_.unblock(instances_);
+  }
   [[gnu::cold]] Status note_failure(Status status) noexcept;
   /// Waits for the rounds in flight. Returns ok if the session is usable, even if residents still need an upload.
   [[nodiscard]] Status wait_until_idle() noexcept {

@@ -242,18 +242,6 @@ void Session<Derived, P, Policies, Graph, Slots>::drop_open_round() noexcept {
 }
 
 template <class Derived, Platform P, class Policies, class Graph, std::size_t Slots>
-void Session<Derived, P, Policies, Graph, Slots>::unblock() noexcept {
-  state_ = State::open;
-  const std::size_t waiting = residents_.first_awaited();
-  for (Instance& instance : instances_) {
-    instance.unblock();
-    if (waiting != Residents::none) {
-      instance.block(Status::of_tensor(Errc::uninitialized_read, static_cast<std::uint32_t>(waiting)));
-    }
-  }
-}
-
-template <class Derived, Platform P, class Policies, class Graph, std::size_t Slots>
 Status Session<Derived, P, Policies, Graph, Slots>::note_failure(Status status) noexcept {
   rounds_when_lost_ = derived().rounds();
   if (!status.poisoned()) {

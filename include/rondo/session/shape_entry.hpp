@@ -74,13 +74,7 @@ class ShapeEntry {
     for (std::size_t t = 0; t < uploaded.size(); ++t) {
       if (uploaded[t] != 0) residents_.note_upload(t);
     }
-    const std::size_t waiting = residents_.first_awaited();
-    for (Instance& instance : instances_) {
-      instance.unblock();
-      if (waiting != Residents::none) {
-        instance.block(Status::of_tensor(Errc::uninitialized_read, static_cast<std::uint32_t>(waiting)));
-      }
-    }
+    residents_.unblock(instances_);
   }
   Status close() noexcept {
     Status status;

@@ -43,10 +43,7 @@ ShapedSession<P, Policies, Capacity, Depth>::ShapedSession(Shapes shapes, const 
                               "its arena; use memory that rounds bind"));
     }
     resets_workspace_ = resets_workspace_ || tensor.zeroed == Zeroed::once;
-    // All slots share the source of such a view.
-    if (tensor.delivered && (tensor.direction == Direction::resident || tensor.zeroed != Zeroed::never)) {
-      this->limit_ = 1;
-    }
+    if (tensor.is_delivered_alone()) this->limit_ = 1;
     if (tensor.direction != Direction::resident) continue;
     if (tensor.shape.is_symbolic()) {
       throw Error(Errc::invalid_argument,

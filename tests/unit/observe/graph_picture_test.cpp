@@ -5,6 +5,7 @@
 #include "../../../examples/02_digits/network.hpp"
 
 #include <random.hpp>
+#include <rondo/graph/loops.hpp>
 #include <rondo/observe/traced.hpp>
 #include <rondo/platform/select.hpp>
 #include <rondo/platform/sim/model.hpp>

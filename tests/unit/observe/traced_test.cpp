@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <rondo/observe/traced.hpp>
 
+#include <rondo/graph/loops.hpp>
 #include <rondo/graph/static_graph.hpp>
 #include <rondo/observe/task_events.hpp>
 #include <rondo/platform/select.hpp>

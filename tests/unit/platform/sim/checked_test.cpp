@@ -3,6 +3,7 @@
 #include <rondo/platform/sim/checked.hpp>
 
 #include <random.hpp>
+#include <rondo/graph/loops.hpp>
 #include <rondo/platform/select.hpp>
 #include <rondo/platform/sim/model.hpp>
 #include <rondo/platform/sim/pool.hpp>

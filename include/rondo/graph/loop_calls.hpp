@@ -85,19 +85,20 @@ class LoopRunner {
 struct LoopCalls {
   Outline outline;
   std::vector<LoopRunner> runners;  ///< by loop; never grows, since calls hold addresses
+  /// Reached through a pointer, as all code of loops; see rare_code.hpp.
+  void (*destroy)(const LoopCalls*) noexcept = [](const LoopCalls* self) noexcept { delete self; };
 };
+inline void DestroyLoopCalls::operator()(const LoopCalls* calls) const noexcept { calls->destroy(calls); }
 
 /// Replaces the calls of a graph with those of its outline. `calls` and `tasks` have one entry for each task and block,
 /// in the order of the graph; `decisions` has the argument block of each loop's decision. The source of `stop` must
 /// outlive the result.
-[[nodiscard]] inline std::shared_ptr<const LoopCalls> outline_calls(const GraphView& graph,
-                                                                    std::vector<HostCall>& calls,
-                                                                    std::vector<std::uint32_t>& tasks,
-                                                                    std::span<const ArgWord* const> decisions,
-                                                                    StopRequest stop) {
+[[nodiscard]] inline std::unique_ptr<const LoopCalls, DestroyLoopCalls> outline_calls(
+    const GraphView& graph, std::vector<HostCall>& calls, std::vector<std::uint32_t>& tasks,
+    std::span<const ArgWord* const> decisions, StopRequest stop) {
   std::vector<std::size_t> first_call(graph.tasks.size() + 1);
   for (std::size_t t = 0; t < graph.tasks.size(); ++t) first_call[t + 1] = first_call[t] + graph.tasks[t].blocks;
-  const auto made = std::make_shared<LoopCalls>(LoopCalls{Outline(graph), {}});
+  auto made = std::make_unique<LoopCalls>(LoopCalls{Outline(graph), {}});
   LoopCalls& loops = *made;
   loops.runners.reserve(graph.loops.size());
   const auto visit = [&](const Outline& outline, const auto& add) {
@@ -124,7 +125,7 @@ struct LoopCalls {
   });
   calls = std::move(outer);
   tasks = std::move(outer_tasks);
-  return made;
+  return std::unique_ptr<const LoopCalls, DestroyLoopCalls>(made.release());
 }
 
 /// What adding a loop brings along; see rare_code.hpp.

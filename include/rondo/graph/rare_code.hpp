@@ -46,14 +46,19 @@ struct StopRequest {
 };
 
 struct LoopCalls;
+struct DestroyLoopCalls {
+  void operator()(const LoopCalls* calls) const noexcept;
+};
 /// For graphs with loops; see LoopRecord.
 struct LoopCode {
   /// See order_loops().
   void (*order)(const TaskGraph& graph, std::vector<rondo::detail::Keyed>& edges);
   /// See outline_calls().
-  std::shared_ptr<const LoopCalls> (*outline_calls)(const GraphView& graph, std::vector<HostCall>& calls,
-                                                    std::vector<std::uint32_t>& tasks,
-                                                    std::span<const ArgWord* const> decisions, StopRequest stop);
+  std::unique_ptr<const LoopCalls, DestroyLoopCalls> (*outline_calls)(const GraphView& graph,
+                                                                      std::vector<HostCall>& calls,
+                                                                      std::vector<std::uint32_t>& tasks,
+                                                                      std::span<const ArgWord* const> decisions,
+                                                                      StopRequest stop);
 };
 
 /// The text of the exception being handled.

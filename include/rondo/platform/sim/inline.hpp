@@ -35,7 +35,7 @@ class Inline {
     std::vector<Call> calls;
     std::vector<std::uint32_t> tasks;         ///< the TaskId of each call; used only after a failure
     std::vector<const ArgWord*> decisions{};  ///< by loop: the argument block of its decision
-    std::shared_ptr<const graph::LoopCalls>
+    std::unique_ptr<const graph::LoopCalls, graph::DestroyLoopCalls>
         loops{};  ///< null: the graph has no loops, or `calls` are those of all tasks
 
     /// The graph whose tasks `calls` run: an outline of `whole` if that has loops.

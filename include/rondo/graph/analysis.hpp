@@ -371,8 +371,8 @@ constexpr void check_views(const TaskGraph& graph) {
   check_uses(graph, analysis);
   for (const TaskRecord& task : graph.tasks()) {
     if (!task.idle) continue;
-    return std::is_constant_evaluated() ? leave_out_idle(graph, analysis)
-                                        : graph.rare_code().leave_out_idle(graph, analysis);
+    if (std::is_constant_evaluated()) return leave_out_idle(graph, analysis);
+    return graph.rare_code().leave_out_idle(graph, analysis);
   }
   return analysis;
 }

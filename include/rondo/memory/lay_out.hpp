@@ -105,9 +105,14 @@ constexpr std::uint64_t lay_out(const graph::GraphView& graph, std::span<std::ui
   Lifetimes lives = find(graph, chip);
   const ZeroedBlock each_round(graph, lives, Zeroed::each_round);
   const ZeroedBlock once(graph, lives, Zeroed::once);
-  Plan plan = std::is_constant_evaluated()  ? plan_graph(planner, graph, lives)
-              : planner.in_parts != nullptr ? planner.in_parts(planner, graph, lives)
-                                            : planner.plan(lives.problem);
+  Plan plan;  // a conditional operator would fail: see make_order()
+  if (std::is_constant_evaluated()) {
+    plan = plan_graph(planner, graph, lives);
+  } else if (planner.in_parts != nullptr) {
+    plan = planner.in_parts(planner, graph, lives);
+  } else {
+    plan = planner.plan(lives.problem);
+  }
   if (planner.check != nullptr) planner.check(graph, lives, plan);
   each_round.place(plan);
   once.place(plan);

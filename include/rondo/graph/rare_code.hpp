@@ -46,6 +46,7 @@ struct StopRequest {
 };
 
 struct LoopCalls;
+/// Destroys what LoopCode::outline_calls returns.
 struct DestroyLoopCalls {
   void operator()(const LoopCalls* calls) const noexcept;
 };

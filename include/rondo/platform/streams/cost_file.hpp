@@ -35,8 +35,8 @@ struct CostFile {
   constexpr CostFile(const char* file, IfUnusable otherwise = IfUnusable::refuse) noexcept  // NOLINT: reads as a path
       : path{file}, if_unusable{otherwise} {}
 
-  const char* path = nullptr;  ///< null: no file
-  IfUnusable if_unusable = IfUnusable::refuse;
+  const char* path = nullptr;                   ///< null: no file
+  IfUnusable if_unusable = IfUnusable::refuse;  ///< if the file is missing, damaged, or of another machine
 };
 
 /// The costs of a platform on a machine, in picoseconds.

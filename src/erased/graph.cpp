@@ -5,6 +5,8 @@
 #include "declaration.hpp"
 #include "fail.hpp"
 
+#include <rondo/graph/loops.hpp>
+
 #include <algorithm>
 #include <string>
 #include <utility>

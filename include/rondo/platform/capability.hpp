@@ -53,15 +53,14 @@ enum class Moment : std::uint8_t {
   closing,  ///< where the platform deviated from what it was asked to do
 };
 
-/// A copy within device memory: `count` pieces of `size` bytes each, at addresses of any alignment. The strides are the
-/// bytes from the start of a piece to that of the next one. They may be negative; that of `from` may be 0.
+/// A copy within device memory, of pieces of the same size at addresses of any alignment.
 struct DeviceCopy {
-  DevicePtr<std::byte> to;
-  DevicePtr<const std::byte> from;
-  Bytes size;
-  std::uint64_t count = 1;
-  std::int64_t to_stride = 0;
-  std::int64_t from_stride = 0;
+  DevicePtr<std::byte> to;          ///< the first piece that is written
+  DevicePtr<const std::byte> from;  ///< the first piece that is read
+  Bytes size;                       ///< the size of a piece
+  std::uint64_t count = 1;          ///< the number of pieces
+  std::int64_t to_stride = 0;    ///< the bytes from the start of a written piece to that of the next; may be negative
+  std::int64_t from_stride = 0;  ///< the same for what is read; may also be 0
 };
 
 /// The capabilities that P declares; empty if it declares none.

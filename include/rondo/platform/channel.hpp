@@ -51,6 +51,7 @@ struct QueueHolder {
   QueueHolder(P&, std::size_t, std::size_t, Bytes) noexcept {}
   Status close() noexcept { return {}; }
 };
+/// With a queue.
 template <class P>
 struct QueueHolder<P, true> {
   QueueHolder(P& platform, std::size_t slots, std::size_t outputs, Bytes bytes)

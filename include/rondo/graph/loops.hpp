@@ -137,7 +137,8 @@ RONDO_INLINE TaskId TaskGraph::add_decision(const graph::LoopRecord& loop, Tenso
   if (most.dim.empty() && (most.value < 1 || most.value > 0xFFFF'FFFF)) {
     refuse(where, "loop '", loop_text, "' repeats at most ", most.value, " times; at least 1 and less than 2^32");
   }
-  if (!(loop.expected >= 0 && (!most.dim.empty() || loop.expected <= static_cast<double>(most.value)))) {
+  const double most_expected = most.dim.empty() ? static_cast<double>(most.value) : 0xFFFF'FFFF;
+  if (!(loop.expected >= 0 && loop.expected <= most_expected)) {
     refuse(where, "loop '", loop_text, "': the expected repetitions are not between 0 and the most");
   }
   std::uint32_t depth = 0;

@@ -25,7 +25,8 @@ namespace rondo::detail {
   const bool is_scarce = error == ENOSPC || error == EDQUOT || error == EIO || error == ENOMEM || error == EMFILE ||
                          error == ENFILE || error == EFBIG;
   throw Error(is_scarce ? Errc::out_of_resources : Errc::invalid_argument,
-              Error::Text(path, ": ", what, ": ", std::strerror(error)));
+              Error::Text(path == nullptr || *path == '\0' ? "a file without a name" : path, ": ", what, ": ",
+                          std::strerror(error)));
 }
 
 struct CloseFile {
@@ -36,7 +37,7 @@ using File = std::unique_ptr<std::FILE, CloseFile>;
 /// The contents of a file. @throws Error as fail_file()
 [[nodiscard]] inline std::string read_file(const char* path, const char* what) {
   constexpr std::size_t step = std::size_t{1} << 16U;
-  const File file{std::fopen(path, "rb")};
+  const File file{path == nullptr ? nullptr : std::fopen(path, "rb")};
   std::string all;
   for (std::size_t read = step; file != nullptr && read != 0;) {
     const std::size_t before = all.size();
@@ -44,7 +45,7 @@ using File = std::unique_ptr<std::FILE, CloseFile>;
     read = std::fread(all.data() + before, 1, step, file.get());
     all.resize(before + read);
   }
-  if (file == nullptr || std::ferror(file.get()) != 0) fail_file(path, what, errno);
+  if (file == nullptr || std::ferror(file.get()) != 0) fail_file(path, what, path == nullptr ? ENOENT : errno);
   return all;
 }
 
@@ -57,6 +58,7 @@ using File = std::unique_ptr<std::FILE, CloseFile>;
 class NewFile {
  public:
   NewFile(const char* path, const char* what) : path_{path}, what_{what} {
+    if (path == nullptr || *path == '\0') fail_file(path, what, ENOENT);
     struct stat old{};
     const bool is_there = ::stat(path, &old) == 0;
     if (!is_there || S_ISREG(old.st_mode) || S_ISDIR(old.st_mode)) {  // a folder is refused by commit()

@@ -15,6 +15,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <random>
 #include <string>
 #include <string_view>
@@ -99,6 +100,11 @@ TEST_CASE("A loop is refused with what is wrong, where, and what to do") {
   CHECK(has(told([&] { g.repeat_until(done, 1LL << 32, set); }), "repeats at most 4294967296 times"));
   CHECK(has(told([&] { g.repeat_until(done, 3, set, 4.0); }), "expected repetitions are not between 0 and the most"));
   CHECK(has(told([&] { g.repeat_until(done, 3, set, -1.0); }), "expected repetitions"));
+  Graph symbolic;
+  const auto found = symbolic.small("found");
+  const auto search = [&] { symbolic.add<Set>(found); };
+  const double infinite = std::numeric_limits<double>::infinity();
+  CHECK(has(told([&] { symbolic.repeat_until(found, symbolic.dim("n"), search, infinite); }), "expected repetitions"));
   CHECK(has(told([&] {
               g.repeat_until(done, 3, [&] {
                 set();

@@ -433,7 +433,7 @@ TEST_CASE("A file belongs to a graph in each part that decides where its tensors
     changed.tasks = r.tasks;
     changed.args = r.args;
     changed.loops = r.loops;
-    return rondo::detail::make_saved_key("host", changed, arch::limits_of<arch::Host>, {}).graph;
+    return rondo::detail::make_saved_key({"host", changed, arch::limits_of<arch::Host>, {}}).graph;
   };
   const Change changes[] = {
       [](auto&, auto&, auto&, auto&) {},
@@ -492,7 +492,7 @@ TEST_CASE("A file belongs to a chip with these limits, and to a session that lay
     arch::Limits chip = arch::limits_of<arch::Host>;
     rondo::detail::LayoutRules rules;
     change(chip, rules);
-    return rondo::detail::make_saved_key("host", frozen.view(), chip, rules);
+    return rondo::detail::make_saved_key({"host", frozen.view(), chip, rules});
   };
   const auto usual = key([](auto&, auto&) {});
   CHECK(key([](auto& chip, auto&) { chip.max_blocks = 3; }).chip != usual.chip);
@@ -507,7 +507,7 @@ TEST_CASE("A file belongs to a chip with these limits, and to a session that lay
 
 TEST_CASE("Measured costs are in the file if there are any") {
   const FrozenGraph frozen = freeze(build());
-  const auto key = rondo::detail::make_saved_key("host", frozen.view(), arch::limits_of<arch::Host>, {});
+  const auto key = rondo::detail::make_saved_key({"host", frozen.view(), arch::limits_of<arch::Host>, {}});
   rondo::detail::SavedState state;
   state.arena_bytes = 4096;
   state.offsets = {0, 1024};
@@ -530,6 +530,8 @@ TEST_CASE("A session is saved only where a file can be, and only while it is usa
   CHECK(says(saved(small.folder / "no/such/folder").text, "cannot be saved there"));
   std::filesystem::create_directory(small.folder / "taken");
   CHECK(says(saved(small.folder / "taken").text, "cannot be saved there"));
+  CHECK(says(saved("").text, "a file without a name: "));
+  CHECK(says(raised([&] { session.save(nullptr); }).text, "a file without a name: "));
   CHECK(small.folder.files() == 2);
   CHECK(session.close().ok());
   CHECK(saved(small.path).code == Errc::closed);

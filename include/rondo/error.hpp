@@ -63,7 +63,7 @@ enum class Errc : std::uint16_t {
     case Errc::wrong_size:
       return "the bound memory does not hold exactly the tensor's elements; bind a span of that size";
     case Errc::wrong_tensor:
-      return "the tensor is not an input, output or inout of this session's graph; bind its own tensors";
+      return "the call takes no such tensor; bind the graph's own inputs, outputs and inouts, upload residents";
     case Errc::unbound_tensor: return "an input, output or inout is not bound; bind each one once per round";
     case Errc::bound_twice: return "the tensor is bound twice in one round; bind it once";
     case Errc::misaligned:

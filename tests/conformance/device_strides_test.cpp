@@ -9,6 +9,8 @@
 #include "conformance/platforms.hpp"
 
 #include <rondo/binding/dynamic_bindings.hpp>
+#include <rondo/memory/report.hpp>
+#include <rondo/session/memory_report.hpp>
 #include <rondo/session/shaped_session.hpp>
 
 #include <doctest/doctest.h>
@@ -209,6 +211,48 @@ TEST_CASE_TEMPLATE("A misaligned device tensor is packed, an aligned one is used
   REQUIRE(session.run_round(bindings).ok());
   for (std::size_t i = 0; i < 40; ++i) all[2 * i + 1] = 3 * all[2 * i], all[i + 240] += all[2 * i];
   CHECK(memory.values() == all);
+}
+
+TEST_CASE_TEMPLATE("An input that is held stays in its device memory when the bindings or the array are gone", P,
+                   A2A3Sim, HostOn<Pool>, A2A3OverStandIn, A5OverStandIn) {
+  Graph g({1, 1, 40});
+  auto session = open<P>(std::move(g.graph));
+  const Floats ones(40, 1);
+  Floats hy(40), hs(40, 0);
+  const auto arrays = [&] {
+    const memory::Report report = session.memory_report();
+    return std::ranges::count(report.holdings, "an array", &memory::Report::Holding::what);
+  };
+  const auto check_round = [&](const Status& status, float y, float s) {
+    REQUIRE(status.ok());
+    CHECK(hy == Floats(40, y));
+    CHECK(hs == Floats(40, s));
+  };
+  {
+    DeviceFloats<P> memory(session.platform(), 41, 1);
+    DynamicBindings bindings(session);
+    const auto odd = memory.span().data().template as<std::byte>().offset(Bytes{4});
+    REQUIRE(bindings.bind(g.x.key.tensor(), odd, Bytes{160}).ok());
+    REQUIRE(bindings.bind(g.y.key.tensor(), hy.data(), Bytes{160}).ok());
+    REQUIRE(bindings.bind(g.s.key.tensor(), hs.data(), Bytes{160}).ok());
+    check_round(session.run_round(bindings), 3, 1);
+    REQUIRE(session.hold(g.x).ok());
+  }
+  check_round(session.run_round(bind(g.x, ones), bind(g.y, hy), bind(g.s, hs)), 3, 2);
+  CHECK(arrays() == 1);
+  REQUIRE(session.release_hold(g.x).ok());
+  CHECK(arrays() == 0);
+  const Floats twos(40, 2);
+  {
+    auto array = session.allocate(g.x);
+    REQUIRE(session.upload(array, twos).ok());
+    check_round(session.run_round(bind(g.x, array), bind(g.y, hy), bind(g.s, hs)), 6, 4);
+    REQUIRE(session.hold(g.x).ok());
+  }
+  check_round(session.run_round(bind(g.x, ones), bind(g.y, hy), bind(g.s, hs)), 6, 6);
+  REQUIRE(session.hold(g.x).ok());
+  check_round(session.run_round(bind(g.x, ones), bind(g.y, hy), bind(g.s, hs)), 6, 8);
+  CHECK(session.close().ok());
 }
 
 TEST_CASE_TEMPLATE("Rounds in flight around one that packs on the device see each other's results", P, A2A3Sim,

@@ -85,10 +85,9 @@ class DynamicBindings {
     return bind_strided(tensor, const_cast<void*>(first), {}, layout, false);  // NOLINT: read only
   }
   /// Binds device memory with strides, at an address of any alignment: a round copies its elements on the device to
-  /// packed memory of these bindings, and back what it wrote. No other round is in flight meanwhile. While the session
-  /// holds such an input, these bindings must live. Errors: as above; also unsupported if the platform lacks
-  /// HasDeviceCopy, or the update strategy never changes an address. Cost: each row of elements is a call of the
-  /// driver; the first bind() of each tensor allocates device memory.
+  /// packed memory of these bindings, and back what it wrote. No other round is in flight meanwhile. Errors: as above;
+  /// also unsupported if the platform lacks HasDeviceCopy, or the update strategy never changes an address. Cost: each
+  /// row of elements is a call of the driver; the first bind() of each tensor allocates device memory.
   Status bind(TensorId tensor, DevicePtr<std::byte> first, const StridedLayout& layout) noexcept {
     return bind_strided(tensor, nullptr, first, layout, true);
   }

@@ -9,6 +9,7 @@
 #include <rondo/tensor/pair.hpp>
 #include <rondo/types.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -25,6 +26,8 @@ struct Block {
   DevicePtr<std::byte> at;
   MemoryKind kind = MemoryKind::device;
   Bytes bytes{};
+  bool is_held = false;      ///< whether rounds read it for an input that is held
+  bool is_released = false;  ///< whether its array released it meanwhile
 };
 
 /// The blocks that a session has allocated for its caller. Arrays share it with their session, and are empty once it is
@@ -40,8 +43,20 @@ class Blocks {
   void reserve() { blocks_.reserve(blocks_.size() + 1); }
   void add(const Block& block) noexcept { blocks_.push_back(block); }
   [[nodiscard]] std::span<const Block> all() const noexcept { return blocks_; }
-  /// Releases a block if it is still there.
+  /// Releases a block if it is still there. One that is held is released when it is held no more.
   Status release(DevicePtr<std::byte> block) noexcept;
+  /// States which blocks are held. @returns the first failure of those that are released now
+  template <class IsHeld>
+  Status set_held(const IsHeld& is_held) noexcept {
+    Status first;
+    for (std::size_t b = blocks_.size(); b-- > 0;) {
+      Block& block = blocks_[b];
+      block.is_held = is_held(block);
+      if (block.is_held || !block.is_released) continue;
+      if (const Status status = release(block.at); first.ok()) first = status;
+    }
+    return first;
+  }
   /// Releases all blocks. @returns the first failure
   Status close() noexcept;
 
@@ -57,8 +72,11 @@ class Blocks {
 
 #if RONDO_HAS_BODIES
 RONDO_INLINE Status Blocks::release(DevicePtr<std::byte> block) noexcept {
-  return std::erase_if(blocks_, [&](const Block& b) { return b.at == block; }) != 0 ? release_(session_, block)
-                                                                                    : Status{};
+  const auto found = std::find_if(blocks_.begin(), blocks_.end(), [&](const Block& b) { return b.at == block; });
+  if (found == blocks_.end()) return {};
+  if (found->is_held) return found->is_released = true, Status{};
+  blocks_.erase(found);
+  return release_(session_, block);
 }
 RONDO_INLINE Status Blocks::close() noexcept {
   Status first;
@@ -107,9 +125,9 @@ RONDO_INLINE Bytes bytes_of(const graph::GraphView& graph, TensorKey key, const 
 /// Its contents are undefined until a round or the session's upload() writes them.
 ///
 /// Lifetime: move-only; may outlive the session. The destructor waits for the rounds in flight, and releases the
-/// memory. So does the session, when it is closed or destroyed: from then on the array is empty, and a round that binds
-/// it is refused with null_memory. Thread safety: that of the session. Cost: set-up only; a round pays for an array
-/// what it pays for a DeviceSpan.
+/// memory; memory of an input that is held stays until it is held no more. So does the session, when it is closed or
+/// destroyed: from then on the array is empty, and a round that binds it is refused with null_memory. Thread safety:
+/// that of the session. Cost: set-up only; a round pays for an array what it pays for a DeviceSpan.
 template <Element T>
 class DeviceArray {
  public:

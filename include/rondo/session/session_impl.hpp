@@ -197,7 +197,14 @@ Status Session<Derived, P, Policies, Graph, Slots>::set_held(TensorKey key, bool
   }
   if (is_held && !last.may_hold(p)) return Status::of_tensor(Errc::shared_memory, index(key.tensor()));
   for (Instance& instance : instances_) instance.set_held(p, is_held, last);
-  return {};
+  return this->blocks_ == nullptr ? Status{} : this->blocks_->set_held([&](const memory::detail::Block& block) {
+    bool is_read = false;
+    for (std::size_t port = 0; port < last.port_count(); ++port) {
+      const std::uint64_t offset = last.address(port) - block.at.address();
+      is_read = is_read || (last.is_held(port) && offset < block.bytes.value);
+    }
+    return is_read;
+  });
 }
 
 template <class Derived, Platform P, class Policies, class Graph, std::size_t Slots>

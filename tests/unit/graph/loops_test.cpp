@@ -343,10 +343,10 @@ TEST_CASE("Memory that a repetition may need is kept during the whole loop") {
 TEST_CASE("The most repetitions may be a symbol, and a loop without work is left out") {
   Graph g;
   const Dim n = g.dim("n"), m = g.dim("m");
-  const auto done = g.small("done"), none = g.workspace<Int>("none", {m});
+  const auto done = g.small("done"), empty = g.workspace<Int>("none", {m});
   g.repeat_until(done, n * 2, [&] {
     g.add<Set>(done);
-    g.when(done, [&] { g.add<Set>(none); });
+    g.when(done, [&] { g.add<Set>(empty); });
   });
   const auto frozen_for = [&](std::int64_t values, std::int64_t size) {
     const std::int64_t symbols[] = {values, size};

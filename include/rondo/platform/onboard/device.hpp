@@ -44,9 +44,9 @@ class Device {
       if (options_.timeout_ms > 0 && calls().abort_stream != nullptr && options_.stream == nullptr) {
         wait_ = std::make_shared<Wait>(calls(), options_.device, options_.timeout_ms);
         Watcher::instance().add(wait_);
-        const std::int64_t limit = options_.timeout_ms;
-        longest_wait_ms_ = static_cast<std::int32_t>(
-            std::min<std::int64_t>(limit + std::max<std::int64_t>(limit / 4, 100), INT32_MAX));
+        // The margin is for busy hosts: if the runtime's limit passes before the watcher looks, the wait may not end.
+        const std::int64_t longest = options_.timeout_ms + std::max<std::int64_t>(options_.timeout_ms / 4, 1000);
+        longest_wait_ms_ = static_cast<std::int32_t>(std::min<std::int64_t>(longest, INT32_MAX));
       }
     } catch (...) {
       (void)close();

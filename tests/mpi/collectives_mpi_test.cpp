@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Collectives as tasks of a graph.
+#include "mpi/until.hpp"
+
 #include <rondo/mpi/communicator.hpp>
 #include <rondo/platform/host/host.hpp>
 #include <rondo/platform/sim/checked.hpp>
@@ -338,16 +340,7 @@ TEST_CASE("Collectives that cannot be are refused when they are added") {
 
 namespace {
 
-/// Adds x up until the condition of a loop holds, which all ranks share: the first rank that wants to ends it.
-struct Until {
-  static constexpr std::string_view name = "until";
-  static constexpr auto core = rondo::CoreType::vector;
-  static void run(rondo::In<std::int32_t> wanted, rondo::InOut<std::int32_t> count, rondo::InOut<float> x,
-                  rondo::Out<std::int32_t> done) noexcept {
-    done[0] = ++count[0] == wanted[0] ? 1 : 0;
-    for (std::size_t i = 0; i < x.size(); ++i) x[i] = x[i] + 1;
-  }
-};
+/// A loop whose condition all ranks share: the first rank that wants to ends it.
 struct Looping {
   rondo::TaskGraph graph;
   rondo::Input<std::int32_t> wanted = graph.input<std::int32_t>("wanted", {1});

@@ -3,6 +3,7 @@
 
 // Collectives of captured graphs, over the stand-ins for the vendor's runtime and for HCCL. MPI distributes the root
 // information, as in a program for NPUs.
+#include "mpi/until.hpp"
 #include "stand_in/hccl.hpp"
 #include "stand_in/over_stand_in.hpp"
 
@@ -238,15 +239,6 @@ TEST_CASE("At most six graphs with collectives are open on a device") {
 namespace {
 
 /// Repeats until the first rank that wants to end says so; then doubles the sum of all ranks' x.
-struct Until {
-  static constexpr std::string_view name = "until";
-  static constexpr auto core = rondo::CoreType::vector;
-  static void run(rondo::In<std::int32_t> wanted, rondo::InOut<std::int32_t> count, rondo::InOut<float> x,
-                  rondo::Out<std::int32_t> done) noexcept {
-    done[0] = ++count[0] == wanted[0] ? 1 : 0;
-    for (std::size_t i = 0; i < x.size(); ++i) x[i] = x[i] + 1;
-  }
-};
 struct Looping {
   rondo::TaskGraph graph;
   rondo::Input<std::int32_t> wanted = graph.input<std::int32_t>("wanted", {1});

@@ -74,9 +74,9 @@ struct CallTensor {
 template <class F>
 inline constexpr bool is_stateless_call = std::is_empty_v<F> && std::is_default_constructible_v<F>;
 
-/// Optional: `void session_opens(const CallSession&)` is called when a session opens, once
-/// for each shape and slot, before anything is captured. If it throws an Error, opening fails. `void
-/// session_closes(const CallSession&) noexcept` is called once for each call of session_opens() that returned.
+/// Optional: `void session_opens(const CallSession&)` is called when a session opens, once for each shape and slot,
+/// before anything is captured. If it throws an Error, opening fails. `void session_closes(const CallSession&)
+/// noexcept` is called once for each call of session_opens() that returned.
 template <class F>
 concept HasSessionHooks = requires(F& callable, const CallSession& session) {
   callable.session_opens(session);

@@ -131,8 +131,8 @@ class Launches {
     return found;
   }
 
-  /// For a failure whose task is unknown: the library calls, any of which may wait for another rank; empty if there are
-  /// none.
+  /// The library calls of the graph, for a failure whose task is unknown: any of them may wait for another rank. Empty
+  /// if the graph has no library call.
   [[nodiscard, gnu::cold]] Error::Text list_calls() const noexcept {
     constexpr std::size_t most = 4;
     Error::Text text;

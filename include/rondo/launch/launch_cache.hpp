@@ -47,8 +47,8 @@ struct Counts {
 /// otherwise the hash of the key finds it in a flat table. Full keys are compared in either case.
 ///
 /// Lifetime: entries have stable addresses until evicted. The next entry reuses an evicted one's memory, so a full
-/// cache allocates no more. Thread safety: none; a cache belongs to one session. Errors: a key with the wrong number of
-/// words is never found, and insert() refuses it. Cost on the hot path: a hit takes no allocation, lock or system call.
+/// cache allocates no more. Thread safety: none; a cache belongs to one session. Errors: a key with too many words is
+/// never found, and insert() refuses it. Cost on the hot path: a hit takes no allocation, lock or system call.
 /// With the construction of the key, one tensor of rank 4 takes about 3 ns for the last entry and 12 ns for another of
 /// 256; sixteen tensors take 25 and 70 ns. insert() allocates until the cache is full.
 ///
@@ -58,8 +58,8 @@ struct Counts {
 template <class Entry, class Capacity = Lru<100>, class Count = NoCounts>
 class LaunchCache {
  public:
-  /// Creates a cache for keys of `width` words; the width is 0 for a graph without symbols.
-  explicit LaunchCache(std::size_t width) noexcept : width_{width} {}
+  /// Creates a cache for keys of at most `most_words` words.
+  explicit LaunchCache(std::size_t most_words) noexcept : most_words_{most_words} {}
   LaunchCache(const LaunchCache&) = delete;
   LaunchCache& operator=(const LaunchCache&) = delete;
   ~LaunchCache() {
@@ -73,7 +73,7 @@ class LaunchCache {
   }
   /// Returns the entry that was found last if it has this key; otherwise nullptr: call find_in_table() then.
   [[nodiscard, gnu::always_inline]] Entry* find_last(KeyView key) noexcept {
-    if (key.size() == last_width_ && same_words(key.data(), last_->words(), key.size())) {
+    if (key.size() == last_size_ && same_words(key.data(), last_->words(), key.size())) {
       count_.hit_last();
       return &last_->entry;
     }
@@ -82,28 +82,26 @@ class LaunchCache {
   /// Returns the entry with this key, or nullptr, without comparing the last entry first. Not inlined, so that callers
   /// that try the last entry first need not save registers.
   [[nodiscard, gnu::noinline]] Entry* find_in_table(KeyView key) noexcept {
-    if (key.size() == width_) {
-      if (Node* const node = look_up(hash_of(key.data(), width_), key)) {
-        count_.hit_table();
-        return &use(*node);
-      }
+    if (Node* const node = look_up(hash_of(key.data(), key.size()), key)) {
+      count_.hit_table();
+      return &use(*node);
     }
     count_.missed();
     return nullptr;
   }
   void forget_last() noexcept {
     last_ = nullptr;
-    last_width_ = SIZE_MAX;
+    last_size_ = SIZE_MAX;
   }
 
   /// Returns the entry with this key; if there is none, builds one in place from the result of `make()`. In a full
   /// cache the least recently used entry is destroyed afterwards. `make` must not use this cache. @throws Error if the
-  /// key has the wrong number of words; std::bad_alloc; and as make() does. Nothing has changed then.
+  /// key has too many words; std::bad_alloc; and as make() does. Nothing has changed then.
   template <std::invocable Make>
     requires std::same_as<std::invoke_result_t<Make&>, Entry>
   Entry& insert(KeyView key, Make&& make) {
-    if (key.size() != width_) refuse_width(key.size());
-    const std::uint64_t hash = hash_of(key.data(), width_);
+    if (key.size() > most_words_) refuse(key.size());
+    const std::uint64_t hash = hash_of(key.data(), key.size());
     if (Node* const known = look_up(hash, key)) return use(*known);
 
     const std::size_t size = table_.size();
@@ -151,15 +149,19 @@ class LaunchCache {
   };
   struct Node : Link {
     template <class Make>
-    Node(std::uint64_t hash_, Make& make) : Link{}, hash{hash_}, entry{make()} {}
+    Node(std::uint64_t hash_, KeyView key, Make& make) : Link{}, hash{hash_}, size{key.size()}, entry{make()} {
+      std::copy_n(key.data(), size, words());
+    }
     [[nodiscard]] std::uint64_t* words() noexcept { return reinterpret_cast<std::uint64_t*>(this + 1); }
 
     std::uint64_t hash;
+    std::size_t size;  ///< of the key, in words
     Entry entry;
   };
 
   [[nodiscard]] Node* look_up(std::uint64_t hash, KeyView key) const noexcept {
-    return table_.find(hash, [&](Node& node) { return same_words(key.data(), node.words(), width_); });
+    return table_.find(
+        hash, [&](Node& node) { return node.size == key.size() && same_words(key.data(), node.words(), key.size()); });
   }
 
   Entry& use(Node& node) noexcept {
@@ -173,7 +175,7 @@ class LaunchCache {
 
   void remember(Node& node) noexcept {
     last_ = &node;
-    last_width_ = width_;
+    last_size_ = node.size;
   }
 
   void link_as_newest(Node& node) noexcept {
@@ -187,20 +189,20 @@ class LaunchCache {
     node.older->newer = node.newer;
   }
 
-  [[noreturn]] void refuse_width(std::size_t words) const {
-    throw Error{Errc::invalid_argument, Error::Text{"a key of ", words, " words for a launch cache whose keys have ",
-                                                    width_, "; append each symbolic tensor of the graph once"}};
+  [[noreturn]] void refuse(std::size_t words) const {
+    throw Error{Errc::invalid_argument,
+                Error::Text{"a key of ", words, " words for a launch cache whose keys have at most ", most_words_,
+                            "; append each symbolic tensor of the graph once"}};
   }
 
   template <class Make>
   [[nodiscard]] Node* build(std::uint64_t hash, KeyView key, Make& make) {
     // If make() throws, the memory is kept for the next entry.
     if (spare_ == nullptr) {
-      spare_ = ::operator new(sizeof(Node) + width_ * sizeof(std::uint64_t), std::align_val_t{alignof(Node)});
+      spare_ = ::operator new(sizeof(Node) + most_words_ * sizeof(std::uint64_t), std::align_val_t{alignof(Node)});
     }
-    Node* const node = ::new (spare_) Node(hash, make);
+    Node* const node = ::new (spare_) Node(hash, key, make);
     spare_ = nullptr;
-    std::copy_n(key.data(), width_, node->words());
     return node;
   }
 
@@ -222,9 +224,10 @@ class LaunchCache {
 
   static void give_back(void* memory) noexcept { ::operator delete(memory, std::align_val_t{alignof(Node)}); }
 
-  std::size_t width_;
-  /// The width, or SIZE_MAX while there is no last entry, so that one comparison answers both questions.
-  std::size_t last_width_ = SIZE_MAX;
+  std::size_t most_words_;
+  /// The size of the last entry's key, or SIZE_MAX while there is no last entry, so that one comparison answers both
+  /// questions.
+  std::size_t last_size_ = SIZE_MAX;
   Node* last_ = nullptr;
   detail::FlatTable<Node> table_;
   void* spare_ = nullptr;

@@ -19,14 +19,14 @@ namespace rondo::detail {
 
 /// Returns a sentence for a status of a session over `graph`, with the name of the tensor or task. `detail`: the bytes
 /// that were bound if the code is wrong_size, or the memory::Staleness if it is stale_memory; `said`: the platform's
-/// text for its last failure, or null; `cause`: the failure that poisoned the session.
+/// text for its last failure, or null.
 [[nodiscard]] Error::Text explain_status(const graph::GraphView& graph, Status status, std::uint64_t detail,
-                                         const Error::Text* said, Status cause) noexcept;
+                                         const Error::Text* said) noexcept;
 
 #if RONDO_HAS_BODIES
 [[gnu::cold, gnu::noinline]] RONDO_INLINE Error::Text explain_status(const graph::GraphView& graph, Status status,
-                                                                     std::uint64_t detail, const Error::Text* said,
-                                                                     Status cause) noexcept {
+                                                                     std::uint64_t detail,
+                                                                     const Error::Text* said) noexcept {
   Error::Text text;
   if (status.subject() == Status::Subject::tensor && status.index() < graph.tensors.size()) {
     const graph::TensorRecord& tensor = graph.tensors[status.index()];
@@ -56,10 +56,6 @@ namespace rondo::detail {
   if (said != nullptr && said->size() != 0 && (is_busy || is_of_device(status.code()))) {
     text.append(is_busy ? "; the platform's last failure: " : "; the platform reports: ");
     text.append(*said);
-  }
-  if (status.code() == Errc::poisoned && !cause.ok() && cause.code() != Errc::poisoned) {
-    text.append(". The failure: ");
-    text.append(explain_status(graph, cause, detail, said, {}));
   }
   return text;
 }

@@ -29,7 +29,7 @@ inline constexpr std::size_t slots_of = HasQueue<P> && Depth > 1 ? Depth : 1;
 /// Rounds in flight: submits them, delivers them in order on the calling thread, and reports their outcomes. The common
 /// part of PipelinedSession and ShapedSession.
 ///
-/// `Derived` has `may_submit()`, whether it accepts rounds; `refusal_to_submit()`, the reason if not; `fail(Status,
+/// `Derived` has `may_submit()`, whether it accepts rounds; `refusal()`, the reason if not; `fail(Status,
 /// slot)`, called on a failure; `has_shapes`, whether setting up a shape may deliver rounds; `note_submitted()`;
 /// `ranges_of_bound(bound...)`, also for bindings of its own kind; `run_on(channel, slot, settle, bound...)`, which
 /// runs a round; `P& platform()`; and `Observer& observer()`.
@@ -293,7 +293,7 @@ class InFlight {
   [[gnu::noinline]] Status make_room(bool waits, const Ranges& ranges, RecomputeRanges recompute_ranges) noexcept {
     if (!waits) (void)poll();
     for (;;) {
-      if (!derived().may_submit()) return derived().refusal_to_submit();
+      if (!derived().may_submit()) return derived().refusal();
       const std::uint64_t writer = writer_of(ranges);
       if (writer == never && is_free()) return {};
       if (!waits) return Status{Errc::busy};

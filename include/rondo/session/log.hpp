@@ -79,11 +79,11 @@ void log_opened(const graph::GraphView& graph, Bytes arena, Bytes args, std::siz
   }
 }
 
-/// `explain` returns a sentence about the failure that poisoned the session.
-template <class Policies, class Explain>
-void log_poisoned(const char* platform, std::uint64_t rounds, const Explain& explain) noexcept {
+/// `cause` is a sentence about the failure that poisoned the session.
+template <class Policies>
+void log_poisoned(const char* platform, std::uint64_t rounds, const Error::Text& cause) noexcept {
   if constexpr (has_log<Policies>)
-    Policies::log(LogEvent::poisoned, Error::Text(platform, ", round ", rounds, ": ", explain()).c_str());
+    Policies::log(LogEvent::poisoned, Error::Text(platform, ", round ", rounds, ": ", cause).c_str());
 }
 
 /// Called before anything is released; close() returns the outcome.

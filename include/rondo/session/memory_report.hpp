@@ -22,11 +22,13 @@ struct SessionHoldings {
   Bytes image;  ///< of the tables, on the host
   Bytes rings;  ///< of a runtime that builds the graph on the device, with its arguments and results
 
-  template <class Instance>
-  void add(const Instance& instance) {
-    args.value += instance.refresher().device_bytes().value;
-    image.value += instance.refresher().table().image().size();
-    if constexpr (requires { instance.runner().ring_bytes(); }) rings.value += instance.runner().ring_bytes().value;
+  template <class Instances>
+  void add(const Instances& instances) {
+    for (const auto& instance : instances) {
+      args.value += instance.refresher().device_bytes().value;
+      image.value += instance.refresher().table().image().size();
+      if constexpr (requires { instance.runner().ring_bytes(); }) rings.value += instance.runner().ring_bytes().value;
+    }
   }
 };
 
@@ -63,7 +65,7 @@ memory::Report Session<Derived, P, Policies, Graph, Slots>::memory_report() cons
   memory::Report report =
       memory::make_report(graph_.view(), arch::limits_of<typename P::Arch>, order, layout_.offsets());
   SessionHoldings held;
-  for (const Instance& instance : instances_) held.add(instance);
+  held.add(instances_);
   add_holdings(report, platform_, arena_.size(), held, others_.all(), this->blocks_.get());
   return report;
 }
@@ -73,9 +75,7 @@ memory::Report Session<Derived, P, Policies, Graph, Slots>::memory_report() cons
 template <Platform P, class Policies, class Capacity, std::size_t Depth>
 memory::Report ShapedSession<P, Policies, Capacity, Depth>::memory_report() {
   detail::SessionHoldings held;
-  for_each_entry([&](std::unique_ptr<Entry>& entry) {
-    for (std::size_t slot = 0; slot < slots; ++slot) held.add(entry->instance(slot));
-  });
+  entries_.for_each([&](std::unique_ptr<Entry>& entry) { held.add(entry->instances()); });
   memory::Report report;
   detail::add_holdings(report, platform_, capacity_, held, {}, this->blocks_.get());
   return report;

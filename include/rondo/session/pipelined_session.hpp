@@ -6,6 +6,7 @@
 #include <rondo/graph/freeze.hpp>
 #include <rondo/memory/layout.hpp>
 #include <rondo/session/in_flight.hpp>
+#include <rondo/session/round.hpp>
 #include <rondo/session/session.hpp>
 
 #include <algorithm>
@@ -39,15 +40,18 @@ namespace rondo {
 /// round that fails on the device fails its own ticket and poisons the session: later ones fail as `poisoned`. Cost:
 /// that of a round of RoundSession, and some tens of nanoseconds to submit and deliver it; no allocation.
 template <Platform P, std::size_t Depth = 2, class Policies = DefaultPolicies, class Graph = FrozenGraph>
-class PipelinedSession : public detail::Session<PipelinedSession<P, Depth, Policies, Graph>, P, Policies, Graph,
-                                                detail::slots_of<P, Depth>>,
-                         public detail::InFlight<PipelinedSession<P, Depth, Policies, Graph>, P, Policies, Depth> {
+class PipelinedSession
+    : public detail::SteppedRounds<
+          detail::Session<PipelinedSession<P, Depth, Policies, Graph>, P, Policies, Graph, detail::slots_of<P, Depth>>,
+          PipelinedSession<P, Depth, Policies, Graph>>,
+      public detail::InFlight<PipelinedSession<P, Depth, Policies, Graph>, P, Policies, Depth> {
   static constexpr std::size_t slots = detail::slots_of<P, Depth>;
-  using Base = detail::Session<PipelinedSession, P, Policies, Graph, slots>;
+  using Session = detail::Session<PipelinedSession, P, Policies, Graph, slots>;
+  using Base = detail::SteppedRounds<Session, PipelinedSession>;
   using Flights = detail::InFlight<PipelinedSession, P, Policies, Depth>;
   friend Base;
-  using Root = detail::SessionBase<PipelinedSession, P, Policies>;
-  friend Root;
+  friend Session;
+  friend typename Base::Root;
   friend Flights;
 
  public:
@@ -78,16 +82,13 @@ class PipelinedSession : public detail::Session<PipelinedSession<P, Depth, Polic
   using Flights::rounds;
 
  private:
-  template <class, class, Stage>
-  friend class Round;
-
   [[nodiscard]] static std::size_t count_outputs(std::span<const graph::TensorRecord> tensors) noexcept {
     return static_cast<std::size_t>(std::ranges::count_if(tensors, copies_out, &graph::TensorRecord::direction));
   }
 
   // For InFlight.
   static constexpr bool has_shapes = false;
-  [[nodiscard]] Status refusal_to_submit() const noexcept { return this->refusal(); }
+  using Base::refusal;
   using Flights::ranges_of_bound;
   template <class R>
   [[nodiscard, gnu::always_inline]] static auto ranges_of_bound(const Prebound<R, slots>& bound) noexcept {

@@ -38,7 +38,7 @@ class SessionState {
     if constexpr (has_shapes) {
       uploads_ = session.uploaded_;
     } else {
-      uploads_ = session.residents_;
+      uploads_ = session.instances_.residents();
     }
     if constexpr (has_scalars) read_scalars(session, scalars_);
   }
@@ -48,7 +48,7 @@ class SessionState {
     if constexpr (has_shapes) {
       session.uploaded_ = uploads_;
     } else {
-      session.residents_ = *uploads_;
+      session.instances_.residents() = *uploads_;
       session.unblock();
     }
     if constexpr (has_scalars) {
@@ -71,13 +71,7 @@ class SessionState {
   /// wait until the copies are done.
   static Status copy(Session& session, std::byte* host, bool to_device, bool waits) noexcept {
     const graph::GraphView view = session.interface();
-    Status status;
-    if constexpr (has_shapes) {
-      (void)session.wait_all();
-      status = session.refusal_to_submit();
-    } else {
-      status = session.wait_until_idle();
-    }
+    Status status = session.wait_until_idle();
     for (std::uint32_t t = 0; t < view.tensors.size() && status.ok(); ++t) {
       const graph::TensorRecord& tensor = view.tensors[t];
       if (tensor.direction != Direction::resident) continue;

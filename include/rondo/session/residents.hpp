@@ -29,16 +29,6 @@ class Residents {
     return none;
   }
   void note_upload(std::size_t tensor) noexcept { awaited_[tensor] = 0; }
-  /// Lets these instances run rounds, or has them refuse rounds until the first upload of a resident.
-  template <class Instances>
-  void unblock(Instances& instances) const noexcept {
-    const std::size_t waiting = first_awaited();
-    for (auto& instance : instances) {
-      instance.unblock();
-      if (waiting == none) continue;
-      instance.block(Status::of_tensor(Errc::uninitialized_read, static_cast<std::uint32_t>(waiting)));
-    }
-  }
   /// Marks the contents of all residents in the arena as lost.
   void forget_arena(const graph::GraphView& graph) noexcept {
     for (std::size_t t = 0; t < awaited_.size(); ++t) {

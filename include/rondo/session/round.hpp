@@ -3,10 +3,16 @@
 #pragma once
 
 #include <rondo/binding/bindings.hpp>
+#include <rondo/binding/dynamic_bindings.hpp>
 #include <rondo/binding/strided.hpp>
 #include <rondo/error.hpp>
+#include <rondo/session/executor.hpp>
+#include <rondo/session/observer.hpp>
+#include <rondo/tensor/pair.hpp>
 #include <rondo/types.hpp>
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -19,8 +25,8 @@ enum class Stage : std::uint8_t { bound, launched, finished };
 
 namespace detail {
 
-template <class Derived, Platform P, class Policies, class Graph, std::size_t Slots>
-class Session;
+template <class Base, class Session>
+class SteppedRounds;
 
 /// The bindings of a round that are known only at run time, in the order of the ports.
 struct ListOfRound {
@@ -119,8 +125,8 @@ class [[nodiscard]] Round {
  private:
   template <class, class, Stage>
   friend class Round;
-  template <class, Platform, class, class, std::size_t>
-  friend class detail::Session;
+  template <class, class>
+  friend class detail::SteppedRounds;
 
   Round(Session* session, RoundIndex index, Status status, const Bindings& bindings) noexcept
       : link_{session, status}, index_{index}, bindings_{bindings} {}
@@ -133,4 +139,121 @@ class [[nodiscard]] Round {
   Bindings bindings_;  ///< in the order of the ports
 };
 
+namespace detail {
+
+/// Rounds that are taken step by step. `Base` is the detail::Session of `Session`, which inherits from this.
+template <class Base, class Session>
+class SteppedRounds : public Base {
+ public:
+  using Base::Base;
+
+  /// Takes the first step of a round that is taken step by step; see Round. Waits for the rounds in flight. When it
+  /// returns, inputs have been copied, or their copies are in progress.
+  template <BoundPair... B>
+  [[nodiscard]] auto begin_round(const B&... pairs) noexcept {
+    return begin_pairs(false, pairs...);
+  }
+  /// The same for bindings known only at run time.
+  [[nodiscard]] Round<Session, ListOfRound, Stage::bound> begin_round(DynamicBindings<Session>& bindings) noexcept {
+    this->enter(Phase::bind);
+    ListOfRound list{bindings.list()};
+    Status status = this->take(bindings);
+    if (status.ok() && !bindings.is_settled()) status = settle_strided(bindings, list);
+    return begin(status, list, false);
+  }
+  /// The same for a session with asynchronous rounds: inputs may still be in use by copies when it returns, so the
+  /// pairs must have memory that allows it (see AsyncPair, platform/pinned.hpp). Errors: also mixed_modes, which all
+  /// other ways to run a round return from then on.
+  template <BoundPair... B>
+  [[nodiscard]] auto begin_async_round(const B&... pairs) noexcept {
+    static_assert(
+        (AsyncPair<B> && ...),
+        "rondo: an asynchronous copy would still be at this memory when the call returns; bind pinned memory, "
+        "snapshot(...), or device memory");
+    return begin_pairs(true, pairs...);
+  }
+
+ private:
+  friend class RoundLink<Session>;
+  template <class, class, Stage>
+  friend class rondo::Round;
+  friend typename Base::Root;
+  using typename Base::State;
+
+  [[nodiscard]] auto& instance() noexcept { return this->instances_[this->derived().next_slot()]; }
+  [[nodiscard]] auto executor() noexcept { return instance().on(this->direct(), this->round_observer()); }
+  [[nodiscard]] RoundIndex index() noexcept { return RoundIndex{this->derived().round_number()}; }
+
+  template <BoundPair... B>
+  [[nodiscard]] auto begin_pairs(bool is_async, const B&... pairs) noexcept {
+    Base::template check_strategy<B...>();
+    this->enter(Phase::bind);
+    std::array<Binding, sizeof...(B)> bindings{Binding{pairs}...};
+    return begin(Status{}, bindings, is_async);
+  }
+  template <class Bindings>
+  [[nodiscard]] Round<Session, Bindings, Stage::bound> begin(Status status, Bindings& bindings,
+                                                             bool is_async) noexcept {
+    if (status.ok()) status = prepare(bindings, is_async);
+    if (!status) return {nullptr, index(), this->note_refusal(this->derived().next_slot(), status), bindings};
+    this->block(State::in_round, Status{Errc::busy});
+    status = executor().copy_in(instance().work_of(bindings));
+    this->enter(Phase::outside);
+    return {&this->derived(), index(), status, bindings};
+  }
+  Status prepare(std::span<Binding> bindings, bool is_async) noexcept {
+    if (const Status status = this->wait_until_idle(); !status) return status;
+    if (const Status status = this->refusal(); !status) return status;
+    if (is_async && !instance().is_async() && this->derived().rounds() != 0) return Status{Errc::mixed_modes};
+    return instance().prepare(bindings, is_async);
+  }
+  /// Packs memory with strides, which finish() scatters.
+  [[gnu::cold]] Status settle_strided(DynamicBindings<Session>& bindings, ListOfRound& list) noexcept {
+    if (const Status status = this->wait_until_idle(); !status) return status;
+    strided_ = bindings.strided();
+    list.strided = &strided_;
+    const auto& its = instance();
+    const Status status = bindings.settle(this->platform_, [&](std::size_t port) { return its.is_held(port); });
+    return status.poisoned() ? this->note_failure(status) : status;
+  }
+
+  // --- the further steps, for Round
+
+  Status launch_open_round() noexcept {
+    const Status status = executor().template launch<Refreshes::if_due>();
+    if (status.ok()) instance().runner().run_in_background();
+    this->enter(Phase::outside);
+    return status;
+  }
+  Status finish_open_round(Status status, std::span<const Binding> bindings) noexcept {
+    leave_round();
+    if (status.ok()) status = executor().copy_out(instance().work_of(bindings));
+    if (const Status waited = executor().finish(); status.ok()) status = waited;
+    return this->derived().settle(status);
+  }
+  /// `so_far`: the status of the steps that the round has taken.
+  void abandon_round(Status so_far) noexcept {
+    this->rounds_when_lost_ = this->derived().rounds();
+    leave_round();
+    if (const Status waited = executor().finish(); so_far.ok()) so_far = waited;
+    this->observe_.round_ends(index(), so_far.ok() ? Status{Errc::abandoned} : so_far);
+    if (!so_far) (void)this->note_failure(so_far);
+  }
+  void leave_round() noexcept {
+    open_round_ = nullptr;
+    this->unblock();
+  }
+  /// Ends the round when the session is closed.
+  void drop_open_round() noexcept {
+    if (open_round_ == nullptr) return;
+    this->observe_.round_ends(index(), Status{Errc::closed});
+    open_round_->detach();
+    open_round_ = nullptr;
+  }
+
+  RoundLink<Session>* open_round_ = nullptr;
+  std::shared_ptr<StridedList> strided_;  ///< of the open round
+};
+
+}  // namespace detail
 }  // namespace rondo

@@ -5,6 +5,7 @@
 #include <rondo/binding/strided_host.hpp>
 #include <rondo/graph/freeze.hpp>
 #include <rondo/session/enqueued_rounds.hpp>
+#include <rondo/session/round.hpp>
 #include <rondo/session/session.hpp>
 
 #include <cstddef>
@@ -27,13 +28,15 @@ namespace rondo {
 /// instructions per binding (fewest in the order in which the graph declared the tensors).
 template <Platform P, class Policies = DefaultPolicies, class Graph = FrozenGraph>
 class RoundSession
-    : public detail::EnqueuedRounds<detail::Session<RoundSession<P, Policies, Graph>, P, Policies, Graph, 1>> {
+    : public detail::EnqueuedRounds<detail::SteppedRounds<
+          detail::Session<RoundSession<P, Policies, Graph>, P, Policies, Graph, 1>, RoundSession<P, Policies, Graph>>> {
   using Session = detail::Session<RoundSession, P, Policies, Graph, 1>;
-  using Base = detail::EnqueuedRounds<Session>;
-  using Root = detail::SessionBase<RoundSession, P, Policies>;
+  using Stepped = detail::SteppedRounds<Session, RoundSession>;
+  using Base = detail::EnqueuedRounds<Stepped>;
   friend Base;
+  friend Stepped;
   friend Session;
-  friend Root;
+  friend typename Base::Root;
 
  public:
   using typename Base::Options;
@@ -83,9 +86,6 @@ class RoundSession
   [[nodiscard]] std::uint64_t rounds() const noexcept { return rounds_; }
 
  private:
-  template <class, class, Stage>
-  friend class Round;
-
   [[nodiscard]] const std::uint64_t& round_number() const noexcept { return rounds_; }
   static constexpr std::size_t next_slot() noexcept { return 0; }
   static constexpr std::size_t last_slot() noexcept { return 0; }

@@ -8,12 +8,10 @@
 #include <rondo/memory/layout.hpp>
 #include <rondo/platform/saved_file.hpp>
 #include <rondo/session/explain.hpp>
-#include <rondo/session/instance.hpp>
+#include <rondo/session/instances.hpp>
 #include <rondo/session/log.hpp>
 #include <rondo/session/other_memory.hpp>
 #include <rondo/session/policies.hpp>
-#include <rondo/session/residents.hpp>
-#include <rondo/session/round.hpp>
 #include <rondo/session/session_base.hpp>
 #include <rondo/session/slot_memory.hpp>
 
@@ -29,7 +27,7 @@
 namespace rondo::detail {
 
 /// The common part of RoundSession and PipelinedSession: one graph, opened on a platform, with an instance of it per
-/// slot; residents, constants and addresses between rounds; rounds taken step by step.
+/// slot; residents, constants and addresses between rounds.
 ///
 /// `Derived` has `finish_all()`, which waits for the rounds in flight; `rounds()`, the number of rounds that succeeded;
 /// `round_number()` and `next_slot()`, the number of the next round and its slot; and `settle(Status)`, which counts a
@@ -37,21 +35,22 @@ namespace rondo::detail {
 template <class Derived, Platform P, class Policies, class Graph, std::size_t Slots>
 class Session : public SessionBase<Derived, P, Policies> {
  protected:
-  using Base = SessionBase<Derived, P, Policies>;
-  friend Base;
-  using typename Base::State;
+  using Root = SessionBase<Derived, P, Policies>;
+  friend Root;
+  using typename Root::State;
   /// Whether rounds in flight may overlap, in which case each slot has its own workspace.
   static constexpr bool may_overlap = Slots > 1 && HasOverlappingRounds<P> && !is_orchestrated<Graph>;
   using PlanOfSlots = memory::PortsLast<typename Policies::Plan>;
   using Plan = std::conditional_t<Slots == 1, typename Policies::Plan,
                                   std::conditional_t<may_overlap, memory::ResidentsFirst<PlanOfSlots>, PlanOfSlots>>;
   using Layout = memory::Layout<Graph, typename P::Arch, Plan, concurrency<P, Graph>>;
-  using Instance = detail::Instance<P, Policies, Graph, Layout>;
+  using Instances = detail::Instances<P, Policies, Graph, Layout, Slots>;
+  using Instance = typename Instances::Instance;
   using Update = typename Policies::Update;
   using Observer = typename Policies::Observe;
 
  public:
-  using typename Base::Options;
+  using typename Root::Options;
 
   // --- rounds
 
@@ -70,26 +69,6 @@ class Session : public SessionBase<Derived, P, Policies> {
     }
     if (prebound.status_.ok()) prebound.session_ = number_;
     return prebound;
-  }
-
-  /// Takes the first step of a round that is taken step by step; see Round. Waits for the rounds in flight. When it
-  /// returns, inputs have been copied, or their copies are in progress.
-  template <BoundPair... B>
-  [[nodiscard]] auto begin_round(const B&... pairs) noexcept {
-    return begin<false>(pairs...);
-  }
-  /// The same for bindings known only at run time.
-  [[nodiscard]] Round<Derived, ListOfRound, Stage::bound> begin_round(DynamicBindings<Derived>& bindings) noexcept;
-  /// The same for a session with asynchronous rounds: inputs may still be in use by copies when it returns, so the
-  /// pairs must have memory that allows it (see AsyncPair, platform/pinned.hpp). Errors: also mixed_modes, which all
-  /// other ways to run a round return from then on.
-  template <BoundPair... B>
-  [[nodiscard]] auto begin_async_round(const B&... pairs) noexcept {
-    static_assert(
-        (AsyncPair<B> && ...),
-        "rondo: an asynchronous copy would still be at this memory when the call returns; bind pinned memory, "
-        "snapshot(...), or device memory");
-    return begin<true>(pairs...);
   }
 
   // --- between rounds: all of these functions wait for the rounds in flight
@@ -172,14 +151,14 @@ class Session : public SessionBase<Derived, P, Policies> {
   [[nodiscard]] Error::Text explain(Status status) const noexcept;
 
  protected:
-  using Base::arena_watch_;
-  using Base::derived;
-  using Base::direct;
-  using Base::observe_;
-  using Base::platform_;
-  using Base::round_observer;
-  using Base::state_;
-  using Base::values_;
+  using Root::arena_watch_;
+  using Root::derived;
+  using Root::direct;
+  using Root::observe_;
+  using Root::platform_;
+  using Root::round_observer;
+  using Root::state_;
+  using Root::values_;
 
   Session(Graph graph, const Options& options);
   ~Session();
@@ -207,7 +186,7 @@ class Session : public SessionBase<Derived, P, Policies> {
     check_strategy<B...>();
     enter(Phase::bind);
     return note_refusal(
-        slot, instance(slot).run(channel, round_observer(), settle, std::index_sequence_for<B...>{}, pairs...));
+        slot, instances_[slot].run(channel, round_observer(), settle, std::index_sequence_for<B...>{}, pairs...));
   }
   template <class Channel, class Settle, class R>
   [[gnu::always_inline]] Status run_on(Channel channel, std::size_t slot, Settle settle,
@@ -216,25 +195,21 @@ class Session : public SessionBase<Derived, P, Policies> {
     if (binding.session_ != number_) [[unlikely]]
       return refuse(binding);
     return note_refusal(
-        slot, instance(slot).run(channel, round_observer(), settle, binding.resolved_[Slots == 1 ? 0 : slot]));
+        slot, instances_[slot].run(channel, round_observer(), settle, binding.resolved_[Slots == 1 ? 0 : slot]));
   }
   template <class Channel, class Settle>
   Status run_on(Channel channel, std::size_t slot, Settle settle, DynamicBindings<Derived>& bindings) noexcept {
     enter(Phase::bind);
-    if (bindings.is_plain() && instance(slot).is_ready() && bindings.are_of(derived())) [[likely]] {
-      return note_refusal(slot, instance(slot).run_plain(channel, round_observer(), settle, bindings.bound()));
+    if (bindings.is_plain() && instances_[slot].is_ready() && bindings.are_of(derived())) [[likely]] {
+      return note_refusal(slot, instances_[slot].run_plain(channel, round_observer(), settle, bindings.bound()));
     }
     if (const Status status = take(bindings); !status) return status;
-    if (!bindings.is_settled()) [[unlikely]]
-      return run_unsettled(channel, slot, settle, bindings);
-    return note_refusal(slot, instance(slot).run(channel, round_observer(), settle, bindings.list()));
-  }
-  /// With memory that has strides, or with a tensor that is not bound.
-  template <class Channel, class Settle>
-  [[gnu::cold, gnu::noinline]] Status run_unsettled(Channel channel, std::size_t slot, Settle settle,
-                                                    DynamicBindings<Derived>& bindings) noexcept;
-  [[nodiscard, gnu::always_inline]] Instance& instance(std::size_t slot) noexcept {
-    return instances_[Slots == 1 ? 0 : slot];
+    Instance& its = instances_[slot];
+    const auto run = [&] { return its.run(channel, round_observer(), settle, bindings.list()); };
+    if (bindings.is_settled()) [[likely]]
+      return note_refusal(slot, run());
+    const auto is_held = [&](std::size_t port) { return its.is_held(port); };
+    return note_refusal(slot, Root::template run_packed<Channel>(slot, bindings, is_held, run));
   }
   [[gnu::always_inline]] Status note_refusal([[maybe_unused]] std::size_t slot, Status status) noexcept {
     if constexpr (Slots != 1) {
@@ -267,12 +242,12 @@ class Session : public SessionBase<Derived, P, Policies> {
   [[nodiscard, gnu::cold]] Status refusal() const noexcept { return instances_[0].refusal(); }
   void block(State state, Status why) noexcept {
     state_ = state;
-    for (Instance& instance : instances_) instance.block(why);
+    instances_.block(why);
   }
   /// Returns to the state between rounds: open, or waiting for the first upload of a resident.
   void unblock() noexcept {
     state_ = State::open;
-    residents_.unblock(instances_);
+    instances_.unblock();
   }
   [[gnu::cold]] Status note_failure(Status status) noexcept;
   /// Waits for the rounds in flight. Returns ok if the session is usable, even if residents still need an upload.
@@ -301,10 +276,7 @@ class Session : public SessionBase<Derived, P, Policies> {
   }
 
  private:
-  friend class RoundLink<Derived>;
   friend class SessionState<Derived>;
-  template <class, class, Stage>
-  friend class rondo::Round;
 
   /// The parts of a session: a graph that is ready to be opened, and its plan if a file has it.
   struct Opening {
@@ -312,56 +284,14 @@ class Session : public SessionBase<Derived, P, Policies> {
     std::optional<SavedState> saved{};
     Error::Text reason{};  ///< why the file is not used
   };
-  template <std::size_t... I>
-  Session(Opening&& opening, const Options& options, std::index_sequence<I...>);
+  Session(Opening&& opening, const Options& options);
   static Opening prepare_opening(Graph graph, const Options& options);
   static Layout make_layout(const Graph& graph, Opening& opening);
   static SavedOrigin saved_origin(const graph::GraphView& view);
   void restore_learned(Opening& opening, const Options& options);
   static Graph prepared(Graph graph, const Options& options);
-  template <std::size_t slot>
-  [[nodiscard]] Instance make_instance(const Options& options) {
-    if constexpr (slot == 0) {
-      return Instance(platform_, graph_, layout_, placement(0), values_, options);
-    } else {
-      return Instance(platform_, graph_, layout_, placement(slot), values_, instances_[0]);
-    }
-  }
-
-  // Rounds that are taken step by step.
-  template <bool is_async, BoundPair... B>
-  [[nodiscard]] auto begin(const B&... pairs) noexcept {
-    check_strategy<B...>();
-    enter(Phase::bind);
-    const RoundIndex round = RoundIndex{derived().round_number()};
-    std::array<Binding, sizeof...(B)> bindings{Binding{pairs}...};
-    using Bound = Round<Derived, std::array<Binding, sizeof...(B)>, Stage::bound>;
-    const Status status = prepare_open_round(bindings, is_async);
-    if (!status) return Bound{nullptr, round, status, bindings};
-    const Status copied = copy_open_round_in(bindings);
-    return Bound{&derived(), round, copied, bindings};
-  }
-  Status settle_open_round(DynamicBindings<Derived>& bindings, ListOfRound& list) noexcept;
-  Status prepare_open_round(std::span<Binding> bindings, bool is_async) noexcept;
-  [[nodiscard]] auto open_executor() noexcept {
-    return instances_[derived().next_slot()].on(direct(), round_observer());
-  }
-  Status copy_open_round_in(std::span<const Binding> bindings) noexcept;
-  Status launch_open_round() noexcept;
-  Status finish_open_round(Status status, std::span<const Binding> bindings) noexcept;
-  /// `so_far`: the status of the steps that the round has taken.
-  void abandon_round(Status so_far) noexcept;
-  void leave_round() noexcept {
-    open_round_ = nullptr;
-    unblock();
-  }
-
   // The steps of close().
-  void drop_open_round() noexcept;
-  template <class Keep>
-  void close_instances(const Keep& keep) noexcept {
-    for (Instance& instance : instances_) keep(instance.close());
-  }
+  Status close_instances() noexcept { return instances_.close(); }
   Status release_arena() noexcept {
     const Status status = others_.release();
     const Status released = arena_.release();
@@ -383,15 +313,11 @@ class Session : public SessionBase<Derived, P, Policies> {
   OtherMemory<P> others_;
   memory::Arena<P> arena_;
   DevicePtr<std::byte> arena_base_;  ///< the start of the tensors: the arena, until it is moved
-  Instance instances_[Slots];        ///< by slot
-  Residents residents_;
+  Instances instances_;
   std::uint64_t rounds_when_lost_ = 0;  ///< the number of rounds when the contents of the last round were lost
   std::uint64_t number_ = next_session_number();
-  RoundLink<Derived>* open_round_ = nullptr;
-  std::shared_ptr<StridedList> open_strided_;  ///< of the round that is taken step by step
   bool is_restored_ = false;
   std::size_t refusing_slot_ = 0;  ///< the slot that last refused a round
-  Status cause_;                   ///< the failure that poisoned the session
 };
 
 }  // namespace rondo::detail

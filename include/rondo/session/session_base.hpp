@@ -43,7 +43,7 @@ class SessionState;
 /// `Derived` has `move_resident(key, host, size, to_device)`; `interface()`; `note_failure(Status)`, which returns the
 /// status; `rounds()`, the number of rounds that succeeded; `round_number()`, the number of the next round;
 /// `explain(Status)`; and the steps of close(): `finish_all()` waits for the rounds in flight, `drop_open_round()` ends
-/// a round taken step by step, `wait_for_device()`, `close_queue()`, `close_instances(keep)`, `release_arena()`, and
+/// a round taken step by step, `wait_for_device()`, `close_queue()`, `close_instances()`, `release_arena()`, and
 /// `note_closed()`.
 template <class Derived, rondo::Platform P, class Policies>
 class SessionBase {
@@ -137,7 +137,7 @@ class SessionBase {
       if (status.ok()) status = next;
     };
     const Status queue_closed = derived().close_queue();  // no work of its rounds may run while programs are unloaded
-    derived().close_instances(keep);
+    keep(derived().close_instances());
     if (state_ == State::poisoned) status = {};  // the round that failed has returned this
     keep(queue_closed);
     arena_watch_.forget();
@@ -233,10 +233,14 @@ class SessionBase {
     blocks_->add({block, wanted, whole});
     return {blocks_, block.template as<T>(), size.value / sizeof(T), static_cast<T*>(host)};
   }
-  /// Runs a round of DynamicBindings whose memory is packed for it: `run()` runs it with the packed memory.
-  template <class Channel, class Bindings, class IsHeld, class Run>
-  Status run_packed([[maybe_unused]] std::size_t slot, Bindings& bindings, const IsHeld& is_held,
-                    const Run& run) noexcept {
+  /// Runs a round of DynamicBindings with memory that has strides, or with a tensor that is not bound: `run()` runs it
+  /// with packed memory. `is_held(port)`: whether the port needs none.
+  template <class Channel, class IsHeld, class Run>
+  [[gnu::cold, gnu::noinline]] Status run_packed([[maybe_unused]] std::size_t slot, DynamicBindings<Derived>& bindings,
+                                                 const IsHeld& is_held, const Run& run) noexcept {
+    if constexpr (!Channel::is_synchronous) {
+      if (bindings.runs_alone() && derived().in_flight() != 0) return Status{Errc::busy};
+    }
     Status status = bindings.settle(platform_, is_held);
     if constexpr (!Channel::is_synchronous) {
       // The stream of a slot does not wait for that of the copies.
@@ -255,19 +259,35 @@ class SessionBase {
     const Status scattered = list.scatter(platform_, status);
     return scattered == status ? status : derived().note_failure(scattered);
   }
+  /// From now on only close() works. `text` describes the failure.
+  void poison(const Error::Text& text) noexcept {
+    state_ = State::poisoned;
+    if (!cause_.empty()) return;
+    cause_ = text;
+    log_poisoned<Policies>(P::name, derived().rounds(), cause_);
+  }
+  /// Adds the failure that poisoned the session if the status only says that it is poisoned.
+  [[nodiscard]] Error::Text with_cause(Error::Text text, Status status) const noexcept {
+    if (status.code() == Errc::poisoned && !cause_.empty()) text.append(Error::Text(". The failure: ", cause_));
+    return text;
+  }
   /// The reason why the session can be used no more; ok if it can.
   [[nodiscard]] Status unusable() const noexcept {
     if (state_ == State::closed) return Status{Errc::closed};
     return state_ == State::poisoned ? Status{Errc::poisoned}.poisoning() : Status{};
   }
-  /// `mapped`: where the host accesses the device's memory, or null.
-  Status copy_between(DevicePtr<std::byte> device, void* mapped, void* host, Bytes size, bool to_device) noexcept {
+  /// Copies between rounds. `mapped`: where the host accesses the device's memory, or null.
+  Status copy_between(DevicePtr<std::byte> device, void* mapped, void* host, Bytes size, bool to_device,
+                      bool waits = true) noexcept {
+    Status status;
     if (mapped == nullptr) {
-      return to_device ? platform_.copy_in(device, host, size) : platform_.copy_out(host, device, size);
+      status = to_device ? platform_.copy_in(device, host, size) : platform_.copy_out(host, device, size);
     }
-    const Status status = derived().wait_for_device();
-    std::memcpy(to_device ? mapped : host, to_device ? host : mapped, size.value);
-    return status;
+    if (const Status waited = waits || mapped != nullptr ? derived().wait_for_device() : Status{}; status.ok()) {
+      status = waited;
+    }
+    if (mapped != nullptr) std::memcpy(to_device ? mapped : host, to_device ? host : mapped, size.value);
+    return status.ok() ? status : derived().note_failure(status);
   }
   Status move_array(DevicePtr<std::byte> array, void* mapped, Bytes bytes, void* host, Bytes size,
                     bool to_device) noexcept {
@@ -277,9 +297,7 @@ class SessionBase {
     if (size != bytes) return Status{array ? Errc::wrong_size : Errc::null_memory};
     if (size.value == 0) return {};
     if (host == nullptr) return Status{Errc::null_memory};
-    Status status = copy_between(array, mapped, host, size, to_device);
-    if (const Status waited = derived().wait_for_device(); status.ok()) status = waited;
-    return status.ok() ? status : derived().note_failure(status);
+    return copy_between(array, mapped, host, size, to_device);
   }
 
   [[no_unique_address]] ArenaWatch<checks_memory<P, Policies>> arena_watch_;
@@ -288,6 +306,7 @@ class SessionBase {
   [[no_unique_address]] typename Policies::Observe observe_;
   std::shared_ptr<memory::detail::Blocks> blocks_;  ///< of the arrays; null before the first
   State state_ = State::open;
+  Error::Text cause_;  ///< the failure that poisoned the session
 };
 
 }  // namespace rondo::detail

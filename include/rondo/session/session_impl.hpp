@@ -15,7 +15,7 @@ namespace rondo::detail {
 
 template <class Derived, Platform P, class Policies, class Graph, std::size_t Slots>
 Session<Derived, P, Policies, Graph, Slots>::Session(Graph graph, const Options& options)
-    : Session(prepare_opening(std::move(graph), options), options, std::make_index_sequence<Slots>{}) {}
+    : Session(prepare_opening(std::move(graph), options), options) {}
 
 /// The options, with the costs that the file holds.
 template <class Options>
@@ -31,18 +31,15 @@ template <class Options>
 }
 
 template <class Derived, Platform P, class Policies, class Graph, std::size_t Slots>
-template <std::size_t... I>
-Session<Derived, P, Policies, Graph, Slots>::Session(Opening&& opening, const Options& options,
-                                                     std::index_sequence<I...>)
-    : Base{with_costs_of(opening.saved, options), opening.graph.view()},
+Session<Derived, P, Policies, Graph, Slots>::Session(Opening&& opening, const Options& options)
+    : Root{with_costs_of(opening.saved, options), opening.graph.view()},
       graph_{std::move(opening.graph)},
       layout_{make_layout(graph_, opening)},
       memory_{graph_.view(), layout_.offsets(), layout_.arena_bytes(), overlaps()},
       others_{platform_, graph_.view(), Slots, overlaps()},
       arena_{platform_, memory_.whole(layout_.arena_bytes(), Slots), Bytes{P::Arch::arena_alignment}},
       arena_base_{arena_.base()},
-      instances_{make_instance<I>(options)...},
-      residents_{graph_.view(), is_orchestrated<Graph>} {
+      instances_{platform_, graph_, layout_, [this](std::size_t slot) { return placement(slot); }, values_, options} {
   if (const Status status = reset_workspace(); !status) {
     throw Error(status.code(), Error::Text("setting workspaces to zero: ", status.message()));
   }
@@ -62,14 +59,8 @@ Session<Derived, P, Policies, Graph, Slots>::~Session() = default;
 
 template <class Derived, Platform P, class Policies, class Graph, std::size_t Slots>
 [[gnu::noinline]] Error::Text Session<Derived, P, Policies, Graph, Slots>::explain(Status status) const noexcept {
-  const Error::Text* said = nullptr;
-  for (const Instance& instance : instances_) {
-    if (said == nullptr) said = instance.runner().failure_text();
-  }
-  if constexpr (HasFailureText<P>) {
-    if (said == nullptr) said = &platform_.failure_text();
-  }
-  return explain_status(graph_.view(), status, instances_[refusing_slot_].refusal_detail(), said, cause_);
+  const std::uint64_t detail = instances_[refusing_slot_].refusal_detail();
+  return this->with_cause(explain_status(graph_.view(), status, detail, instances_.failure_text(platform_)), status);
 }
 
 template <class Derived, Platform P, class Policies, class Graph, std::size_t Slots>
@@ -173,10 +164,10 @@ Status Session<Derived, P, Policies, Graph, Slots>::move_arena(DeviceSpan<std::b
     for (Instance& instance : instances_) instance.set_held(p, false, instance);
   }
   arena_base_ = memory.data();
-  for (std::size_t s = 0; s < Slots; ++s) instances_[s].move(placement(s));
+  instances_.move([this](std::size_t slot) { return placement(slot); });
   number_ = (number_ + 1) % session_numbers != 0 ? number_ + 1 : next_session_number();
   rounds_when_lost_ = derived().rounds();
-  residents_.forget_arena(view);
+  instances_.residents().forget_arena(view);
   unblock();
   return reset_workspace();
 }
@@ -230,22 +221,12 @@ Status Session<Derived, P, Policies, Graph, Slots>::move_resident(TensorKey key,
   const std::uint32_t t = index(key.tensor());
   if (const Status status = check_bytes(key.tensor(), size); !status) return status;
   if (host == nullptr) return Status::of_tensor(Errc::null_memory, t);
-  Status status = this->copy_between(device(key), others_.host_address(t), host, size, to_device);
-  if (const Status waited = waits ? wait_for_device() : Status{}; status.ok()) status = waited;
-  if (!status) return note_failure(status);
-  if (to_device) {
-    residents_.note_upload(t);
+  const Status status = this->copy_between(device(key), others_.host_address(t), host, size, to_device, waits);
+  if (status.ok() && to_device) {
+    instances_.residents().note_upload(t);
     unblock();
   }
-  return {};
-}
-
-template <class Derived, Platform P, class Policies, class Graph, std::size_t Slots>
-void Session<Derived, P, Policies, Graph, Slots>::drop_open_round() noexcept {
-  if (open_round_ == nullptr) return;
-  observe_.round_ends(RoundIndex{derived().round_number()}, Status{Errc::closed});
-  open_round_->detach();
-  open_round_ = nullptr;
+  return status;
 }
 
 template <class Derived, Platform P, class Policies, class Graph, std::size_t Slots>
@@ -256,94 +237,9 @@ Status Session<Derived, P, Policies, Graph, Slots>::note_failure(Status status) 
     return status;
   }
   if (state_ == State::poisoned) return status;
-  block(State::poisoned, Status{Errc::poisoned}.poisoning());
-  cause_ = status;
-  log_poisoned<Policies>(P::name, derived().rounds(), [&] { return explain(status); });
+  this->poison(explain(status));
+  instances_.block(this->unusable());
   return status;
-}
-
-template <class Derived, Platform P, class Policies, class Graph, std::size_t Slots>
-template <class Channel, class Settle>
-Status Session<Derived, P, Policies, Graph, Slots>::run_unsettled(Channel channel, std::size_t slot, Settle settle,
-                                                                  DynamicBindings<Derived>& bindings) noexcept {
-  Instance& its = instance(slot);
-  if constexpr (!Channel::is_synchronous) {
-    if (bindings.runs_alone() && derived().in_flight() != 0) return Status{Errc::busy};
-  }
-  return note_refusal(slot, Base::template run_packed<Channel>(
-                                slot, bindings, [&](std::size_t port) { return its.is_held(port); },
-                                [&] { return its.run(channel, round_observer(), settle, bindings.list()); }));
-}
-
-template <class Derived, Platform P, class Policies, class Graph, std::size_t Slots>
-Round<Derived, ListOfRound, Stage::bound> Session<Derived, P, Policies, Graph, Slots>::begin_round(
-    DynamicBindings<Derived>& bindings) noexcept {
-  enter(Phase::bind);
-  const RoundIndex round = RoundIndex{derived().round_number()};
-  using Bound = Round<Derived, ListOfRound, Stage::bound>;
-  Status status = take(bindings);
-  ListOfRound list{bindings.list()};
-  if (status.ok() && !bindings.is_settled()) status = settle_open_round(bindings, list);
-  if (status.ok()) status = prepare_open_round(list, false);
-  if (!status) return Bound{nullptr, round, status, list};
-  return Bound{&derived(), round, copy_open_round_in(list), list};
-}
-
-template <class Derived, Platform P, class Policies, class Graph, std::size_t Slots>
-Status Session<Derived, P, Policies, Graph, Slots>::settle_open_round(DynamicBindings<Derived>& bindings,
-                                                                      ListOfRound& list) noexcept {
-  if (const Status status = wait_until_idle(); !status) return status;
-  open_strided_ = bindings.strided();
-  list.strided = &open_strided_;
-  Instance& its = instances_[derived().next_slot()];
-  const Status status = bindings.settle(platform_, [&](std::size_t port) { return its.is_held(port); });
-  return status.poisoned() ? note_failure(status) : status;
-}
-
-template <class Derived, Platform P, class Policies, class Graph, std::size_t Slots>
-Status Session<Derived, P, Policies, Graph, Slots>::prepare_open_round(std::span<Binding> bindings,
-                                                                       bool is_async) noexcept {
-  if (const Status status = wait_until_idle(); !status) return status;
-  if (const Status status = refusal(); !status) return status;
-  Instance& instance = instances_[derived().next_slot()];
-  if (is_async && !instance.is_async() && derived().rounds() != 0) return Status{Errc::mixed_modes};
-  return instance.prepare(bindings, is_async);
-}
-
-template <class Derived, Platform P, class Policies, class Graph, std::size_t Slots>
-Status Session<Derived, P, Policies, Graph, Slots>::copy_open_round_in(std::span<const Binding> bindings) noexcept {
-  block(State::in_round, Status{Errc::busy});
-  const Status status = open_executor().copy_in(instances_[derived().next_slot()].work_of(bindings));
-  enter(Phase::outside);
-  return status;
-}
-
-template <class Derived, Platform P, class Policies, class Graph, std::size_t Slots>
-Status Session<Derived, P, Policies, Graph, Slots>::launch_open_round() noexcept {
-  Instance& instance = instances_[derived().next_slot()];
-  const Status status = open_executor().template launch<Refreshes::if_due>();
-  if (status.ok()) instance.runner().run_in_background();
-  enter(Phase::outside);
-  return status;
-}
-
-template <class Derived, Platform P, class Policies, class Graph, std::size_t Slots>
-Status Session<Derived, P, Policies, Graph, Slots>::finish_open_round(Status status,
-                                                                      std::span<const Binding> bindings) noexcept {
-  leave_round();
-  const auto executor = open_executor();
-  if (status.ok()) status = executor.copy_out(instances_[derived().next_slot()].work_of(bindings));
-  if (const Status waited = executor.finish(); status.ok()) status = waited;
-  return derived().settle(status);
-}
-
-template <class Derived, Platform P, class Policies, class Graph, std::size_t Slots>
-void Session<Derived, P, Policies, Graph, Slots>::abandon_round(Status so_far) noexcept {
-  rounds_when_lost_ = derived().rounds();
-  leave_round();
-  if (const Status waited = open_executor().finish(); so_far.ok()) so_far = waited;
-  observe_.round_ends(RoundIndex{derived().round_number()}, so_far.ok() ? Status{Errc::abandoned} : so_far);
-  if (!so_far) (void)note_failure(so_far);
 }
 
 }  // namespace rondo::detail

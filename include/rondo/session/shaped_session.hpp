@@ -94,8 +94,8 @@ class ShapedSession : public detail::SessionBase<ShapedSession<P, Policies, Capa
     for (std::uint32_t t = 0; t < tensors.size(); ++t) {
       if (is_bound_each_round(tensors[t].direction)) words.push_back(detail::size_word(tensors[t].count, t));
     }
-    if (by_count_.find_in_table(words) == nullptr) (void)insert(by_count_, words, shape);
-    forget_last();
+    if (entries_.find_in_table(words) == nullptr) (void)insert(words, shape);
+    entries_.forget_last();
   }
 
   /// Grows the arena to at least `size`, so that it need not grow later.
@@ -109,19 +109,12 @@ class ShapedSession : public detail::SessionBase<ShapedSession<P, Policies, Capa
 
   using Flights::rounds;
   /// The number of shapes that are currently known.
-  [[nodiscard]] std::size_t entries() const noexcept { return by_count_.size() + by_shape_.size() + by_symbol_.size(); }
+  [[nodiscard]] std::size_t entries() const noexcept { return entries_.size(); }
   /// The counts of lookups, for policies that have `using Lookups = launch::Counts;`.
   [[nodiscard]] launch::Counts lookups() const noexcept
     requires std::is_same_v<typename Policies::Lookups, launch::Counts>
   {
-    launch::Counts sum;
-    for (const launch::Counts& counts : {by_count_.counts(), by_shape_.counts(), by_symbol_.counts()}) {
-      sum.hits_on_last += counts.hits_on_last;
-      sum.hits_in_table += counts.hits_in_table;
-      sum.misses += counts.misses;
-      sum.evictions += counts.evictions;
-    }
-    return sum;
+    return entries_.counts();
   }
   /// The device memory of the largest shape so far, in all slots together.
   [[nodiscard]] Bytes arena_bytes() const noexcept { return capacity_; }
@@ -142,13 +135,7 @@ class ShapedSession : public detail::SessionBase<ShapedSession<P, Policies, Capa
 
   /// Returns a sentence for a status of this session that names the tensor or task, symbols and values.
   [[nodiscard]] Error::Text explain(Status status) const noexcept {
-    if (status == failed_) return text_;
-    Error::Text text(status.message());
-    if (status.code() == Errc::poisoned && state_ == State::poisoned) {
-      text.append(". The failure: ");
-      text.append(poison_text_);
-    }
-    return text;
+    return status == failed_ ? text_ : this->with_cause(Error::Text(status.message()), status);
   }
 
  private:
@@ -179,7 +166,7 @@ class ShapedSession : public detail::SessionBase<ShapedSession<P, Policies, Capa
     constexpr bool with_shapes = (detail::has_shape<B> || ...);
     launch::ShapeKey<(with_shapes ? 1 + max_rank : 1) * sizeof...(B) + 1> key;
     (detail::append_size<with_shapes>(key, pairs), ...);
-    return run_entry(channel, slot, settle, with_shapes ? by_shape_ : by_count_, key.view(), {}, pairs...);
+    return run_entry(channel, slot, settle, key.view(), {}, pairs...);
   }
   /// For pairs and stated symbols.
   template <class Channel, class Settle, std::size_t N, BoundPair... B>
@@ -197,28 +184,23 @@ class ShapedSession : public detail::SessionBase<ShapedSession<P, Policies, Capa
       values[s] = value;
     }
     for (std::size_t s = 0; s < count; ++s) key.append(static_cast<std::uint64_t>(values[s]));
-    return run_entry(channel, slot, settle, by_symbol_, key.view(), {values, count}, pairs...);
+    return run_entry(channel, slot, settle, key.view(), {values, count}, pairs...);
   }
   /// For bindings known only at run time.
   template <class Channel, class Settle>
   Status run_words(Channel channel, std::uint32_t slot, Settle settle,
                    DynamicBindings<ShapedSession>& bindings) noexcept;
-  /// With memory that has strides, or with a tensor that is not bound.
-  template <class Channel, class Settle>
-  [[gnu::cold, gnu::noinline]] Status run_unsettled(Channel channel, std::uint32_t slot, Settle settle,
-                                                    DynamicBindings<ShapedSession>& bindings) noexcept;
   template <class Channel, class Settle>
   Status run_dynamic(Channel channel, std::uint32_t slot, Settle settle,
                      DynamicBindings<ShapedSession>& bindings) noexcept;
 
   template <class Channel, class Settle, BoundPair... B>
-  [[gnu::always_inline]] Status run_entry(Channel channel, std::uint32_t slot, Settle settle, Entries& entries,
-                                          launch::KeyView key, std::span<const std::int64_t> values,
-                                          const B&... pairs) noexcept {
-    std::unique_ptr<Entry>* found = entries.find_last(key);
+  [[gnu::always_inline]] Status run_entry(Channel channel, std::uint32_t slot, Settle settle, launch::KeyView key,
+                                          std::span<const std::int64_t> values, const B&... pairs) noexcept {
+    std::unique_ptr<Entry>* found = entries_.find_last(key);
     if (found == nullptr) [[unlikely]] {
       const launch::BoundSize sizes[] = {detail::size_of(pairs)..., {}};
-      if (const Status s = change_shape(entries, key, {sizes, sizeof...(B)}, values, slot, found); !s) return s;
+      if (const Status s = change_shape(key, {sizes, sizeof...(B)}, values, slot, found); !s) return s;
     }
     Entry& entry = **found;
     if constexpr (!Channel::is_synchronous) in_slot_[slot] = &entry;
@@ -226,7 +208,7 @@ class ShapedSession : public detail::SessionBase<ShapedSession<P, Policies, Capa
     if (entry.is_empty()) [[unlikely]]
       return run_empty<Channel, Settle, B...>(channel, entry, slot, settle, pairs...);
     const Status status =
-        entry.instance(slot).run(channel, round_observer(), settle, std::index_sequence_for<B...>{}, pairs...);
+        entry.instances()[slot].run(channel, round_observer(), settle, std::index_sequence_for<B...>{}, pairs...);
     if (!status.ok()) [[unlikely]]
       explain_failure(entry, status);
     return status;
@@ -245,17 +227,14 @@ class ShapedSession : public detail::SessionBase<ShapedSession<P, Policies, Capa
     for (detail::Binding& b : bindings) {
       if (b.bytes == 0 && b.device == 0) b.data = &nothing;
     }
-    const Status status = entry.instance(slot).run(channel, round_observer(), settle, bindings);
+    const Status status = entry.instances()[slot].run(channel, round_observer(), settle, bindings);
     if (!status.ok()) explain_failure(entry, status);
     return status;
   }
   // --- for InFlight
 
   static constexpr bool has_shapes = true;
-  [[nodiscard]] Status refusal_to_submit() const noexcept {
-    if (state_ == State::open) return {};
-    return state_ == State::closed ? Status{Errc::closed} : Status{Errc::poisoned}.poisoning();
-  }
+  [[nodiscard]] Status refusal() const noexcept { return this->unusable(); }
   using Flights::ranges_of_bound;
   template <std::size_t N, BoundPair... B>
   [[nodiscard, gnu::always_inline]] static auto ranges_of_bound(const launch::StatedSymbols<N>&,
@@ -263,7 +242,7 @@ class ShapedSession : public detail::SessionBase<ShapedSession<P, Policies, Capa
     return detail::ranges_of(pairs...);
   }
   void note_submitted(std::uint32_t) noexcept {
-    if constexpr (!Flights::is_queued) forget_last();  // the next round checks whether this one was delivered
+    if constexpr (!Flights::is_queued) entries_.forget_last();  // the next round checks whether this one was delivered
   }
   void fail(Status status, std::size_t slot) noexcept {
     if (!status.poisoned()) {
@@ -271,10 +250,17 @@ class ShapedSession : public detail::SessionBase<ShapedSession<P, Policies, Capa
       return;
     }
     state_ = State::poisoned;
-    forget_last();  // so that every round checks the state
+    entries_.forget_last();  // so that every round checks the state
     if (slot < slots && in_slot_[slot] != nullptr) explain_failure(*in_slot_[slot], status);
   }
-  Status note_failure(Status status) noexcept { return this->noted(status); }
+  Status note_failure(Status status) noexcept {
+    if (this->noted(status).poisoned()) this->poison(explain(status));
+    return status;
+  }
+  [[nodiscard]] Status wait_until_idle() noexcept {
+    (void)this->wait_all();
+    return refusal();
+  }
   [[gnu::always_inline]] Status settle(Status status) noexcept {
     detail::notify_round_end<Policies>(observe_, RoundIndex{this->round_number()}, status, platform_);
     if (!status.ok()) [[unlikely]] {
@@ -289,7 +275,6 @@ class ShapedSession : public detail::SessionBase<ShapedSession<P, Policies, Capa
 
   // --- shapes
 
-  [[nodiscard]] std::size_t key_width(std::size_t words_of_port) const noexcept;
   void require_usable() const;
   [[gnu::cold, gnu::noinline]] Status refuse_symbols() noexcept {
     failed_ = Status{Errc::invalid_argument};
@@ -299,38 +284,21 @@ class ShapedSession : public detail::SessionBase<ShapedSession<P, Policies, Capa
   [[gnu::cold, gnu::noinline]] void explain_failure(const Entry& entry, Status status) noexcept;
   /// Called if the last round had another shape, which may have written over workspaces that are zeroed once. Errors:
   /// busy if `slot` is no longer the next one, because a completion has submitted a round.
-  [[gnu::noinline]] Status change_shape(Entries& entries, launch::KeyView key, std::span<const launch::BoundSize> sizes,
+  [[gnu::noinline]] Status change_shape(launch::KeyView key, std::span<const launch::BoundSize> sizes,
                                         std::span<const std::int64_t> values, std::uint32_t slot,
                                         std::unique_ptr<Entry>*& found) noexcept;
   /// Converts exceptions of set-up to a status and its text.
-  [[gnu::cold, gnu::noinline]] Status make_entry(Entries& entries, launch::KeyView key,
-                                                 std::span<const launch::BoundSize> sizes,
+  [[gnu::cold, gnu::noinline]] Status make_entry(launch::KeyView key, std::span<const launch::BoundSize> sizes,
                                                  std::span<const std::int64_t> symbols,
                                                  std::unique_ptr<Entry>*& made) noexcept;
-  void forget_last() noexcept {
-    by_count_.forget_last();
-    by_shape_.forget_last();
-    by_symbol_.forget_last();
-  }
   void check_bound(std::span<const launch::BoundSize> sizes) const;
-  std::unique_ptr<Entry>& insert(Entries& entries, launch::KeyView key, std::shared_ptr<const Resolved> shape) {
+  std::unique_ptr<Entry>& insert(launch::KeyView key, std::shared_ptr<const Resolved> shape) {
     (void)this->wait_all();  // a shape may be evicted
     require_usable();
     std::unique_ptr<Entry> entry = make_shape_entry(std::move(shape));
-    return entries.insert(key, [&] { return std::move(entry); });
+    return entries_.insert(key, [&] { return std::move(entry); });
   }
   [[nodiscard]] std::unique_ptr<Entry> make_shape_entry(std::shared_ptr<const Resolved> shape);
-  void forget_shapes() noexcept {
-    by_count_.clear();
-    by_shape_.clear();
-    by_symbol_.clear();
-  }
-  template <class F>
-  void for_each_entry(F f) {
-    by_count_.for_each(f);
-    by_shape_.for_each(f);
-    by_symbol_.for_each(f);
-  }
 
   // --- the arena
 
@@ -347,10 +315,13 @@ class ShapedSession : public detail::SessionBase<ShapedSession<P, Policies, Capa
   void finish_all() noexcept { (void)this->wait_all(); }
   static void drop_open_round() noexcept {}
   Status wait_for_device() noexcept { return platform_.wait(); }
-  template <class Keep>
-  void close_instances(const Keep& keep) noexcept {
-    for_each_entry([&](std::unique_ptr<Entry>& entry) { keep(entry->close()); });
-    forget_shapes();
+  Status close_instances() noexcept {
+    Status status;
+    entries_.for_each([&](std::unique_ptr<Entry>& entry) {
+      if (const Status closed = entry->instances().close(); status.ok()) status = closed;
+    });
+    entries_.clear();
+    return status;
   }
   Status release_arena() noexcept { return base_ ? platform_.release(std::exchange(base_, {})) : Status{}; }
   static void note_closed() noexcept {}
@@ -367,13 +338,10 @@ class ShapedSession : public detail::SessionBase<ShapedSession<P, Policies, Capa
   Bytes capacity_;
   std::vector<launch::BoundSize> sizes_;   ///< by port: the sizes of a round with dynamic bindings
   std::vector<std::uint64_t> size_words_;  ///< the key of that round
-  Entries by_count_;
-  Entries by_shape_;                  ///< for rounds that bind shapes
-  Entries by_symbol_;                 ///< for rounds that state values of symbols
+  Entries entries_;
   const Entry* in_slot_[slots] = {};  ///< the shape of the last round of each slot of the queue
   Status failed_{Errc::abandoned};    ///< the last failure, which text_ describes
   Error::Text text_;
-  Error::Text poison_text_;
 };
 
 /// Opens a session over a symbolic graph. @throws Error as ShapedSession's constructor does

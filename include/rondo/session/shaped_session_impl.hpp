@@ -21,11 +21,9 @@ ShapedSession<P, Policies, Capacity, Depth>::ShapedSession(Shapes shapes, const 
       graph_{shapes_.graph()},
       offsets_(graph_.tensors().size(), 0),
       uploaded_(graph_.tensors().size(), 0),
-      sizes_(key_width(1)),
-      size_words_(key_width(1 + max_rank) + graph_.symbols().size()),
-      by_count_{key_width(1)},
-      by_shape_{key_width(1 + max_rank)},
-      by_symbol_{key_width(1 + max_rank) + graph_.symbols().size()} {
+      sizes_(detail::count_ports(graph_.interface())),
+      size_words_((1 + max_rank) * sizes_.size() + graph_.symbols().size()),
+      entries_{size_words_.size()} {
   if constexpr (NamesSavedFile<Options>) {
     if (options.saved.path() != nullptr) {
       throw Error(Errc::unsupported, Error::Text(options.saved.path(),
@@ -57,15 +55,8 @@ ShapedSession<P, Policies, Capacity, Depth>::ShapedSession(Shapes shapes, const 
 }
 
 template <Platform P, class Policies, class Capacity, std::size_t Depth>
-std::size_t ShapedSession<P, Policies, Capacity, Depth>::key_width(std::size_t words_of_port) const noexcept {
-  std::size_t ports = 0;
-  for (const graph::TensorRecord& tensor : graph_.tensors()) ports += is_bound_each_round(tensor.direction) ? 1 : 0;
-  return words_of_port * ports;
-}
-
-template <Platform P, class Policies, class Capacity, std::size_t Depth>
 void ShapedSession<P, Policies, Capacity, Depth>::require_usable() const {
-  if (const Status status = refusal_to_submit(); !status) {
+  if (const Status status = refusal(); !status) {
     throw Error(status.code(), Error::Text(describe(status.code())));
   }
 }
@@ -74,22 +65,12 @@ template <Platform P, class Policies, class Capacity, std::size_t Depth>
 template <class Channel, class Settle>
 Status ShapedSession<P, Policies, Capacity, Depth>::run_words(Channel channel, std::uint32_t slot, Settle settle,
                                                               DynamicBindings<ShapedSession>& bindings) noexcept {
-  if (const Status status = refusal_to_submit(); !status) return status;
+  if (const Status status = refusal(); !status) return status;
   if (!bindings.are_of(*this)) return Status{Errc::wrong_tensor};
-  if (!bindings.is_settled()) [[unlikely]]
-    return run_unsettled(channel, slot, settle, bindings);
-  return run_dynamic(channel, slot, settle, bindings);
-}
-
-template <Platform P, class Policies, class Capacity, std::size_t Depth>
-template <class Channel, class Settle>
-Status ShapedSession<P, Policies, Capacity, Depth>::run_unsettled(Channel channel, std::uint32_t slot, Settle settle,
-                                                                  DynamicBindings<ShapedSession>& bindings) noexcept {
-  if constexpr (!Channel::is_synchronous) {
-    if (bindings.runs_alone() && this->in_flight() != 0) return Status{Errc::busy};
-  }
-  return Base::template run_packed<Channel>(
-      slot, bindings, [](std::size_t) { return false; }, [&] { return run_dynamic(channel, slot, settle, bindings); });
+  const auto run = [&] { return run_dynamic(channel, slot, settle, bindings); };
+  if (bindings.is_settled()) [[likely]]
+    return run();
+  return Base::template run_packed<Channel>(slot, bindings, [](std::size_t) { return false; }, run);
 }
 
 template <Platform P, class Policies, class Capacity, std::size_t Depth>
@@ -99,7 +80,6 @@ Status ShapedSession<P, Policies, Capacity, Depth>::run_dynamic(Channel channel,
   const std::span<detail::Binding> list = bindings.list();
   if (list.size() > P::Arch::max_graph_tensors) return Status{Errc::limit_exceeded};
   const std::span<const std::int64_t> symbols = bindings.stated_symbols();
-  Entries& entries = symbols.empty() ? by_count_ : by_symbol_;
   std::size_t words = 0;
   for (std::size_t b = 0; b < list.size(); ++b) {
     const std::uint32_t t = index(list[b].key.tensor());
@@ -109,9 +89,9 @@ Status ShapedSession<P, Policies, Capacity, Depth>::run_dynamic(Channel channel,
   }
   for (const std::int64_t value : symbols) size_words_[words++] = static_cast<std::uint64_t>(value);
   const launch::KeyView key{size_words_.data(), words};
-  std::unique_ptr<Entry>* found = entries.find_last(key);
+  std::unique_ptr<Entry>* found = entries_.find_last(key);
   if (found == nullptr) {
-    if (const Status s = change_shape(entries, key, sizes_, symbols, slot, found); !s) return s;
+    if (const Status s = change_shape(key, sizes_, symbols, slot, found); !s) return s;
   }
   Entry& entry = **found;
   if constexpr (!Channel::is_synchronous) in_slot_[slot] = &entry;
@@ -120,39 +100,32 @@ Status ShapedSession<P, Policies, Capacity, Depth>::run_dynamic(Channel channel,
 
 template <Platform P, class Policies, class Capacity, std::size_t Depth>
 void ShapedSession<P, Policies, Capacity, Depth>::explain_failure(const Entry& entry, Status status) noexcept {
-  const Error::Text* said = nullptr;
-  for (std::size_t s = 0; s < slots && said == nullptr; ++s) said = entry.instance(s).runner().failure_text();
-  if constexpr (HasFailureText<P>) {
-    if (said == nullptr) said = &platform_.failure_text();
-  }
-  std::uint64_t bytes = 0;
-  for (std::size_t s = 0; s < slots && bytes == 0; ++s) bytes = entry.instance(s).refusal_detail();
+  std::uint64_t what = 0;
+  for (const auto& instance : entry.instances()) what = what != 0 ? what : instance.refusal_detail();
   failed_ = status;
-  text_ = detail::explain_status(entry.view(), status, bytes, said, {});
-  if (!status.poisoned() || !poison_text_.empty()) return;
-  poison_text_ = text_;
-  detail::log_poisoned<Policies>(P::name, rounds(), [&] { return text_; });
+  text_ = detail::explain_status(entry.view(), status, what, entry.instances().failure_text(platform_));
+  if (status.poisoned()) this->poison(text_);
 }
 
 template <Platform P, class Policies, class Capacity, std::size_t Depth>
-Status ShapedSession<P, Policies, Capacity, Depth>::change_shape(Entries& entries, launch::KeyView key,
+Status ShapedSession<P, Policies, Capacity, Depth>::change_shape(launch::KeyView key,
                                                                  std::span<const launch::BoundSize> sizes,
                                                                  std::span<const std::int64_t> values,
                                                                  std::uint32_t slot,
                                                                  std::unique_ptr<Entry>*& found) noexcept {
   if (!Flights::is_queued || resets_workspace_) (void)this->wait_all();
-  if (const Status status = refusal_to_submit(); !status) return status;
+  if (const Status status = refusal(); !status) return status;
   if (slot != this->next_slot()) return Status{Errc::busy};
-  forget_last();
-  found = entries.find_in_table(key);
+  entries_.forget_last();
+  found = entries_.find_in_table(key);
   if (found != nullptr) return resets_workspace_ ? (*found)->zero_workspace(platform_, base_) : Status{};
-  const Status made = make_entry(entries, key, sizes, values, found);
-  if (const Status status = refusal_to_submit(); !status) return status;  // a round that was waited for has failed
+  const Status made = make_entry(key, sizes, values, found);
+  if (const Status status = refusal(); !status) return status;  // a round that was waited for has failed
   return made.ok() && slot != this->next_slot() ? Status{Errc::busy} : made;
 }
 
 template <Platform P, class Policies, class Capacity, std::size_t Depth>
-Status ShapedSession<P, Policies, Capacity, Depth>::make_entry(Entries& entries, launch::KeyView key,
+Status ShapedSession<P, Policies, Capacity, Depth>::make_entry(launch::KeyView key,
                                                                std::span<const launch::BoundSize> sizes,
                                                                std::span<const std::int64_t> symbols,
                                                                std::unique_ptr<Entry>*& made) noexcept {
@@ -160,10 +133,10 @@ Status ShapedSession<P, Policies, Capacity, Depth>::make_entry(Entries& entries,
   try {
     check_bound(sizes);
     values = launch::solve(graph_, sizes, symbols);
-    made = &insert(entries, key, shapes_.find_or_resolve(values));
+    made = &insert(key, shapes_.find_or_resolve(values));
     return {};
   } catch (const Error& error) {
-    if (const Status status = refusal_to_submit(); !status) return status;
+    if (const Status status = refusal(); !status) return status;
     failed_ = Status{error.code()};
     text_ = Error::Text(error.what());
     for (std::size_t s = 0; s < values.size(); ++s) {
@@ -198,13 +171,13 @@ auto ShapedSession<P, Policies, Capacity, Depth>::make_shape_entry(std::shared_p
   const detail::ShapedArena needed = Entry::parts_of(*shape);
   grow({std::max(parts_.shared, needed.shared), std::max(parts_.each_slot, needed.each_slot), slots});
   auto entry = std::make_unique<Entry>(platform_, std::move(shape), base_, parts_, values_, options_);
-  this->reserve_in_queue(Bytes{needed.each_slot + entry->instance(0).refresher().device_bytes().value});
+  this->reserve_in_queue(Bytes{needed.each_slot + entry->instances()[0].refresher().device_bytes().value});
   entry->note_uploads(uploaded_);
   if (const Status status = entry->zero_workspace(platform_, base_); !status) {
     throw Error(status.code(), Error::Text("setting workspaces to zero: ", status.message()));
   }
   detail::log_opened<P, Policies>(entry->view(), capacity_,
-                                  Bytes{entry->instance(0).refresher().table().image().size()}, slots);
+                                  Bytes{entry->instances()[0].refresher().table().image().size()}, slots);
   return entry;
 }
 
@@ -213,7 +186,7 @@ auto ShapedSession<P, Policies, Capacity, Depth>::make_shape_entry(std::shared_p
 template <Platform P, class Policies, class Capacity, std::size_t Depth>
 void ShapedSession<P, Policies, Capacity, Depth>::rebase() {
   try {
-    for_each_entry([&](std::unique_ptr<Entry>& entry) {
+    entries_.for_each([&](std::unique_ptr<Entry>& entry) {
       if (entry->can_move()) {
         entry->move(base_, parts_);
       } else {
@@ -225,7 +198,7 @@ void ShapedSession<P, Policies, Capacity, Depth>::rebase() {
       check(entry->zero_workspace(platform_, base_));
     });
   } catch (...) {
-    forget_shapes();  // some are unusable; each is set up again when it is next used
+    entries_.clear();  // some are unusable; each is set up again when it is next used
   }
 }
 
@@ -253,7 +226,7 @@ void ShapedSession<P, Policies, Capacity, Depth>::grow(const detail::ShapedArena
     try {
       if (before.whole().value != 0) allocate_arena(before, residents);
     } catch (...) {  // not even the previous size: all shapes are forgotten, and residents need an upload
-      forget_shapes();
+      entries_.clear();
       for (std::uint8_t& uploaded : uploaded_) uploaded = 0;
     }
     rebase();
@@ -278,8 +251,7 @@ void ShapedSession<P, Policies, Capacity, Depth>::allocate_arena(const detail::S
 template <Platform P, class Policies, class Capacity, std::size_t Depth>
 Status ShapedSession<P, Policies, Capacity, Depth>::move_resident(TensorKey key, void* host, Bytes size, bool to_device,
                                                                   bool waits) noexcept {
-  (void)this->wait_all();
-  if (const Status status = refusal_to_submit(); !status) return status;
+  if (const Status status = wait_until_idle(); !status) return status;
   const std::uint32_t t = index(key.tensor());
   if (key.graph() != graph_.tag() || t >= uploaded_.size() || graph_.tensors()[t].direction != Direction::resident) {
     return Status{Errc::wrong_tensor};
@@ -296,13 +268,10 @@ Status ShapedSession<P, Policies, Capacity, Depth>::move_resident(TensorKey key,
     }
   }
   const DevicePtr<std::byte> device = base_.offset(Bytes{offsets_[t]});
-  to_device ? round_observer().copies_in(size) : round_observer().copies_out(size);
-  Status status = to_device ? platform_.copy_in(device, host, size) : platform_.copy_out(host, device, size);
-  if (const Status waited = waits ? platform_.wait() : Status{}; status.ok()) status = waited;
-  if (status.poisoned()) (void)this->noted(status);
+  const Status status = this->copy_between(device, nullptr, host, size, to_device, waits);
   if (status.ok() && to_device && uploaded_[t] == 0) {
     uploaded_[t] = 1;
-    for_each_entry([&](std::unique_ptr<Entry>& entry) { entry->note_uploads(uploaded_); });
+    entries_.for_each([&](std::unique_ptr<Entry>& entry) { entry->note_uploads(uploaded_); });
   }
   return status;
 }

@@ -93,22 +93,26 @@ TEST_CASE("a graph without symbols has one entry, of the empty key") {
   CHECK(cache.find(Words{0}) == nullptr);
 }
 
-TEST_CASE("a key of another width is not found and is refused") {
+TEST_CASE("keys of several sizes are told apart, and one of too many words is not found and is refused") {
   Cache<Lru<4>> cache(2);
   CHECK(cache.find(Words{}) == nullptr);
   cache.insert(Words{1, 0}, made(1));
   CHECK(cache.find(Words{1}) == nullptr);
   CHECK(cache.find(Words{}) == nullptr);
+  cache.insert(Words{1}, made(2));
+  CHECK(cache.find(Words{1, 0}) != cache.find(Words{1}));
+  CHECK(cache.find(Words{1, 0}) == cache.find(Words{1, 0}));
   CHECK(cache.find(Words{1, 0, 0}) == nullptr);
   try {
     cache.insert(Words{1, 0, 0}, made(1));
     FAIL("accepted");
   } catch (const Error& error) {
     CHECK(error.code() == Errc::invalid_argument);
-    CHECK(doctest::String(error.what()) ==
-          "a key of 3 words for a launch cache whose keys have 2; append each symbolic tensor of the graph once");
+    CHECK(
+        doctest::String(error.what()) ==
+        "a key of 3 words for a launch cache whose keys have at most 2; append each symbolic tensor of the graph once");
   }
-  CHECK(cache.size() == 1);
+  CHECK(cache.size() == 2);
 }
 
 TEST_CASE("a full cache lets the entry go that was used longest ago") {

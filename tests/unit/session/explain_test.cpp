@@ -21,9 +21,9 @@ struct Rig {
   TaskId task = graph.add<Scale>(x, y, 2.0F);
   FrozenGraph frozen = freeze(graph);
 
-  std::string explain(Status status, std::uint64_t bytes = 0, const char* said = nullptr, Status cause = {}) const {
+  std::string explain(Status status, std::uint64_t bytes = 0, const char* said = nullptr) const {
     const Error::Text words(said != nullptr ? said : "");
-    return detail::explain_status(frozen.view(), status, bytes, said != nullptr ? &words : nullptr, cause).c_str();
+    return detail::explain_status(frozen.view(), status, bytes, said != nullptr ? &words : nullptr).c_str();
   }
 };
 
@@ -51,12 +51,4 @@ TEST_CASE("The platform's own words are added to failures of the device, and to 
              "; the platform reports: the fan stands still"));
   CHECK(says(rig.explain(Status{Errc::busy}, 0, "the fan stands still"), "; the platform's last failure: the fan"));
   CHECK_FALSE(says(rig.explain(Status{Errc::wrong_tensor}, 0, "the fan stands still"), "fan"));
-}
-
-TEST_CASE("Of a poisoned session the sentence tells the failure that poisoned it") {
-  const Rig rig;
-  const std::string text =
-      rig.explain(Status{Errc::poisoned}.poisoning(), 0, "it smokes", Status::of_task(Errc::kernel_failed, 0));
-  CHECK(says(text, ". The failure: task 0 'scale': ", "; the platform reports: it smokes"));
-  CHECK_FALSE(says(rig.explain(Status{Errc::poisoned}), "The failure"));
 }

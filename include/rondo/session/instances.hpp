@@ -1,0 +1,101 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <rondo/error.hpp>
+#include <rondo/platform/concept.hpp>
+#include <rondo/session/instance.hpp>
+#include <rondo/session/policies.hpp>
+#include <rondo/session/residents.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
+namespace rondo::detail {
+
+/// The instances of one graph, one per slot. All have the same plan, and share what the runtime permits. They refuse
+/// rounds while a resident still needs its first upload.
+///
+/// Lifetime: immovable; the platform, graph and layout must outlive it. Thread safety: that of the session.
+template <Platform P, class Policies, class Graph, class Layout, std::size_t Slots>
+class Instances {
+ public:
+  using Instance = detail::Instance<P, Policies, Graph, Layout>;
+  using Values = typename Policies::Values::Store;
+  using Options = typename Policies::Runtime::template Options<P>;
+
+  /// `placement(slot)`: the location of a slot. `values`: those of the session. @throws Error as Instance
+  template <class PlacementOf>
+  Instances(P& platform, const Graph& graph, const Layout& layout, const PlacementOf& placement, Values& values,
+            const Options& options)
+      : Instances(platform, graph, layout, placement, values, options, std::make_index_sequence<Slots>{}) {}
+
+  [[nodiscard, gnu::always_inline]] Instance& operator[](std::size_t slot) noexcept {
+    return by_slot_[Slots == 1 ? 0 : slot];
+  }
+  [[nodiscard, gnu::always_inline]] const Instance& operator[](std::size_t slot) const noexcept {
+    return by_slot_[Slots == 1 ? 0 : slot];
+  }
+  [[nodiscard]] Instance* begin() noexcept { return by_slot_; }
+  [[nodiscard]] Instance* end() noexcept { return by_slot_ + Slots; }
+  [[nodiscard]] const Instance* begin() const noexcept { return by_slot_; }
+  [[nodiscard]] const Instance* end() const noexcept { return by_slot_ + Slots; }
+
+  /// Call unblock() after a change.
+  [[nodiscard]] Residents& residents() noexcept { return residents_; }
+  /// Refuses all rounds with `why` until unblock().
+  void block(Status why) noexcept {
+    for (Instance& instance : by_slot_) instance.block(why);
+  }
+  /// Accepts rounds if no resident needs an upload.
+  void unblock() noexcept {
+    const std::size_t awaited = residents_.first_awaited();
+    for (Instance& instance : by_slot_) {
+      instance.unblock();
+      if (awaited == Residents::none) continue;
+      instance.block(Status::of_tensor(Errc::uninitialized_read, static_cast<std::uint32_t>(awaited)));
+    }
+  }
+  template <class PlacementOf>
+  void move(const PlacementOf& placement) noexcept {
+    for (std::size_t s = 0; s < Slots; ++s) by_slot_[s].move(placement(s));
+  }
+  /// Releases all resources. @returns the first failure
+  Status close() noexcept {
+    Status status;
+    for (Instance& instance : by_slot_) {
+      if (const Status closed = instance.close(); status.ok()) status = closed;
+    }
+    return status;
+  }
+  /// The text that a runner, or else the platform, has for its last failure; null if there is none.
+  [[nodiscard]] const Error::Text* failure_text(const P& platform) const noexcept {
+    for (const Instance& instance : by_slot_) {
+      if (const Error::Text* const text = instance.runner().failure_text(); text != nullptr) return text;
+    }
+    if constexpr (HasFailureText<P>) return &platform.failure_text();
+    return nullptr;
+  }
+
+ private:
+  template <class PlacementOf, std::size_t... I>
+  Instances(P& platform, const Graph& graph, const Layout& layout, const PlacementOf& placement, Values& values,
+            const Options& options, std::index_sequence<I...>)
+      : by_slot_{make<I>(platform, graph, layout, placement(I), values, options)...},
+        residents_{graph.view(), is_orchestrated<Graph>} {}
+  template <std::size_t slot>
+  [[nodiscard]] Instance make(P& platform, const Graph& graph, const Layout& layout, Placement at, Values& values,
+                              const Options& options) {
+    if constexpr (slot == 0) {
+      return Instance(platform, graph, layout, at, values, options);
+    } else {
+      return Instance(platform, graph, layout, at, values, by_slot_[0]);
+    }
+  }
+
+  Instance by_slot_[Slots];
+  Residents residents_;
+};
+
+}  // namespace rondo::detail

@@ -182,6 +182,76 @@ TEST_CASE_TEMPLATE("A round that binds a pinned array that is gone is refused", 
   f.refuses("y", "was released", bind(f.g.x, f.x), bind(f.g.y, gone));
 }
 
+TEST_CASE_TEMPLATE("A round that packs from memory that is gone is refused before it reads it", P,
+                   RONDO_TEST_PLATFORMS) {
+  Fixture<P> f;
+  const std::int64_t count = n, apart = 8;
+  const StridedLayout every_other(4, &count, &apart, 1);
+  std::optional<PinnedArray<float, P>> x(std::in_place, f.session.platform(), 2 * n);
+  float* const first = x->data();
+  for (std::size_t i = 0; i < n; ++i) first[2 * i] = 5;
+  StridedHost<const float> apart_in(first, {n}, {2});
+  StridedHost<float> apart_out(first, {n}, {2});
+  DynamicBindings dynamic(f.session);
+  REQUIRE(dynamic.bind(f.g.x.key.tensor(), static_cast<const void*>(first), every_other).ok());
+  REQUIRE(dynamic.bind(f.g.y.key.tensor(), static_cast<void*>(f.y.data()), Bytes{4 * n}).ok());
+  f.runs(bind(f.g.x, apart_in), bind(f.g.y, f.y));
+  CHECK(f.y == Floats(n, 7));
+  f.runs(dynamic);
+  x.reset();
+  f.refuses("x", "was released", bind(f.g.x, apart_in), bind(f.g.y, f.y));
+  f.refuses("y", "was released", bind(f.g.x, f.x), bind(f.g.y, apart_out));
+  f.refuses("x", "was released", dynamic);
+  const Status begun = f.session.begin_round(dynamic).failure();
+  CHECK(begun.code() == Errc::stale_memory);
+  CHECK(std::string(f.session.explain(begun).c_str()).find("tensor 'x'") == 0);
+
+  if constexpr (HasDeviceCopy<P>) {
+    std::optional<DeviceFloats<P>> memory(std::in_place, f.session.platform(), 2 * n, 5.0F);
+    const auto device = memory->span().data().template as<std::byte>();
+    REQUIRE(dynamic.bind(f.g.x.key.tensor(), device, every_other).ok());
+    f.y.assign(n, 0);
+    f.runs(dynamic);
+    CHECK(f.y == Floats(n, 7));
+    memory.reset();
+    f.refuses("x", "was released", dynamic);
+  }
+}
+
+TEST_CASE_TEMPLATE("Rounds in flight and rounds of several shapes do not pack from memory that is gone either", P,
+                   RONDO_TEST_PLATFORMS) {
+  Graph g;
+  auto pipelined = open_pipelined<P, 2, CheckedPolicies>(g.graph);
+  REQUIRE(pipelined.upload(g.w, Floats(n, 2)).ok());
+  Shapes s;
+  auto shaped = open_shaped<P, CheckedPolicies>(std::move(s.graph));
+  const std::int64_t count = n, apart = 8;
+  const StridedLayout every_other(4, &count, &apart, 1);
+  std::optional<PinnedArray<float, P>> pinned(std::in_place, pipelined.platform(), 2 * n);
+  const void* const first = pinned->data();
+  Floats y(n);
+  DynamicBindings in_flight(pipelined);
+  DynamicBindings of_shape(shaped);
+  REQUIRE(in_flight.bind(g.x.key.tensor(), first, every_other).ok());
+  REQUIRE(in_flight.bind(g.y.key.tensor(), static_cast<void*>(y.data()), Bytes{4 * n}).ok());
+  REQUIRE(of_shape.bind(s.x.key.tensor(), first, every_other).ok());
+  REQUIRE(of_shape.bind(s.y.key.tensor(), static_cast<void*>(y.data()), Bytes{4 * n}).ok());
+  REQUIRE(pipelined.submit_round(in_flight));
+  REQUIRE(pipelined.wait_all().ok());
+  REQUIRE(shaped.run_round(of_shape).ok());
+  pinned.reset();
+  const Status refused = pipelined.submit_round(in_flight).submitted();
+  CHECK(refused.code() == Errc::stale_memory);
+  CHECK(std::string(pipelined.explain(refused).c_str()).find("tensor 'x'") == 0);
+  const Status of_shaped = shaped.run_round(of_shape);
+  CHECK(of_shaped.code() == Errc::stale_memory);
+  CHECK(std::string(shaped.explain(of_shaped).c_str()).find("tensor 'x'") == 0);
+  StridedHost<const float> apart_in(static_cast<const float*>(first), {n}, {2});
+  const Status of_pair = shaped.run_round(bind(s.x, apart_in), bind(s.y, y));
+  CHECK(of_pair.code() == Errc::stale_memory);
+  CHECK(std::string(shaped.explain(of_pair).c_str()).find("tensor 'x'") == 0);
+}
+
 TEST_CASE_TEMPLATE("Rounds in flight and rounds of several shapes are refused, too", P, RONDO_TEST_PLATFORMS) {
   Graph g;
   auto pipelined = open_pipelined<P, 2, CheckedPolicies>(g.graph);

@@ -7,6 +7,7 @@
 #include <rondo/error.hpp>
 #include <rondo/graph/records.hpp>
 #include <rondo/memory/registry.hpp>
+#include <rondo/tensor/strided_layout.hpp>
 #include <rondo/types.hpp>
 
 #include <cstddef>
@@ -15,7 +16,8 @@
 
 namespace rondo::detail {
 
-/// Records in the registry where the arena of a session is. Without `Checks`, it does nothing.
+/// Records in the registry where the arena of a session is, and checks memory with strides. Without `Checks`, it does
+/// nothing.
 template <bool Checks>
 class ArenaWatch {
  public:
@@ -24,6 +26,11 @@ class ArenaWatch {
     return true;
   }
   static void forget() noexcept {}
+  template <class P>
+  [[nodiscard]] static memory::Staleness check(const P&, const void*, DevicePtr<std::byte>,
+                                               const StridedLayout&) noexcept {
+    return memory::Staleness::none;
+  }
 };
 template <>
 class ArenaWatch<true> {
@@ -40,6 +47,16 @@ class ArenaWatch<true> {
                                                                        size, is_allocated);
   }
   void forget() noexcept { memory::Registry::instance().forget_arenas(owner_); }
+  /// Whether a round may use memory with strides, whose first element is at `device` or else at `host`.
+  template <class P>
+  [[nodiscard]] memory::Staleness check(const P& platform, const void* host, DevicePtr<std::byte> device,
+                                        const StridedLayout& layout) const noexcept {
+    const std::uint64_t first = device ? device.address() : reinterpret_cast<std::uintptr_t>(host);
+    if (first == 0) return memory::Staleness::none;  // it is refused for another reason
+    return memory::Registry::instance().check(device ? platform.memory_space() : memory::Space::host,
+                                              first - layout.bytes_before(),
+                                              layout.bytes_before() + layout.bytes_after());
+  }
 
  private:
   std::uint64_t owner_;

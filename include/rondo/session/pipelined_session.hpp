@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <rondo/binding/strided_host.hpp>
 #include <rondo/graph/freeze.hpp>
 #include <rondo/memory/layout.hpp>
 #include <rondo/session/in_flight.hpp>
@@ -72,7 +71,7 @@ class PipelinedSession
   Status run_round(Bound&&... bound) noexcept {
     if (const Status status = this->wait_until_idle(); !status) return status;
     if constexpr ((detail::is_strided<std::remove_cvref_t<Bound>> || ...)) {
-      return detail::run_packed([this](auto&&... packed) noexcept { return this->run_round(packed...); }, bound...);
+      return this->run_strided(bound...);
     } else {
       return this->run_on(
           this->direct(), this->next_slot(), [this](Status status) { return settle(status); }, bound...);

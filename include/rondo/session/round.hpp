@@ -178,7 +178,6 @@ class SteppedRounds : public Base {
   template <class, class, Stage>
   friend class rondo::Round;
   friend typename Base::Root;
-  using typename Base::State;
 
   [[nodiscard]] auto& instance() noexcept { return this->instances_[this->derived().next_slot()]; }
   [[nodiscard]] auto executor() noexcept { return instance().on(this->direct(), this->round_observer()); }
@@ -196,7 +195,7 @@ class SteppedRounds : public Base {
                                                              bool is_async) noexcept {
     if (status.ok()) status = prepare(bindings, is_async);
     if (!status) return {nullptr, index(), this->note_refusal(this->derived().next_slot(), status), bindings};
-    this->block(State::in_round, Status{Errc::busy});
+    this->block(Base::State::in_round, Status{Errc::busy});
     status = executor().copy_in(instance().work_of(bindings));
     this->enter(Phase::outside);
     return {&this->derived(), index(), status, bindings};
@@ -213,8 +212,7 @@ class SteppedRounds : public Base {
     strided_ = bindings.strided();
     list.strided = &strided_;
     const auto& its = instance();
-    const Status status = bindings.settle(this->platform_, [&](std::size_t port) { return its.is_held(port); });
-    return status.poisoned() ? this->note_failure(status) : status;
+    return this->pack(bindings, [&](std::size_t port) { return its.is_held(port); });
   }
 
   // --- the further steps, for Round

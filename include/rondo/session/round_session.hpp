@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <rondo/binding/strided_host.hpp>
 #include <rondo/graph/freeze.hpp>
 #include <rondo/session/enqueued_rounds.hpp>
 #include <rondo/session/round.hpp>
@@ -58,7 +57,7 @@ class RoundSession
   template <class... Bound>
   [[gnu::always_inline]] Status run_round(Bound&&... bound) noexcept {
     if constexpr ((detail::is_strided<std::remove_cvref_t<Bound>> || ...)) {
-      return detail::run_packed([this](auto&&... packed) noexcept { return this->run_round(packed...); }, bound...);
+      return this->run_strided(bound...);
     } else {
       return this->run_on(
           this->direct(), 0, [this](Status status) __attribute__((always_inline)) { return settle(status); }, bound...);

@@ -229,9 +229,13 @@ class Session : public SessionBase<Derived, P, Policies> {
     if (const Status status = refusal(); !status) return status;
     if (!binding.status_.ok()) return binding.status_;
     if (!are_of_one_session(binding.session_, number_)) return Status{Errc::wrong_tensor};
-    refusing_slot_ = 0;
-    instances_[0].set_refusal_detail(static_cast<std::uint64_t>(memory::Staleness::prebound_before_move));
-    return Status::of_tensor(Errc::stale_memory, instances_[0].port_count() == 0 ? 0 : instances_[0].tensor(0));
+    return refuse_stale(0, instances_[0].port_count() == 0 ? 0 : instances_[0].tensor(0),
+                        memory::Staleness::prebound_before_move);
+  }
+  [[nodiscard, gnu::cold]] Status refuse_stale(std::size_t slot, std::uint32_t tensor, memory::Staleness why) noexcept {
+    refusing_slot_ = slot;
+    instances_[slot].set_refusal_detail(static_cast<std::uint64_t>(why));
+    return Status::of_tensor(Errc::stale_memory, tensor);
   }
   template <class R>
   [[nodiscard]] static const R& resolved(const Prebound<R, Slots>& binding) noexcept {

@@ -5,6 +5,7 @@
 #include <rondo/binding/bindings.hpp>
 #include <rondo/binding/dynamic_bindings.hpp>
 #include <rondo/binding/strided.hpp>
+#include <rondo/binding/strided_host.hpp>
 #include <rondo/error.hpp>
 #include <rondo/graph/records.hpp>
 #include <rondo/memory/device_array.hpp>
@@ -42,9 +43,10 @@ class SessionState;
 ///
 /// `Derived` has `move_resident(key, host, size, to_device)`; `interface()`; `note_failure(Status)`, which returns the
 /// status; `rounds()`, the number of rounds that succeeded; `round_number()`, the number of the next round;
-/// `explain(Status)`; and the steps of close(): `finish_all()` waits for the rounds in flight, `drop_open_round()` ends
-/// a round taken step by step, `wait_for_device()`, `close_queue()`, `close_instances()`, `release_arena()`, and
-/// `note_closed()`.
+/// `explain(Status)`; `next_slot()`, the slot of the next round; `refuse_stale(slot, tensor,
+/// Staleness)`, which returns the status of a round that is refused for it; and the steps of close(): `finish_all()`
+/// waits for the rounds in flight, `drop_open_round()` ends a round taken step by step, `wait_for_device()`,
+/// `close_queue()`, `close_instances()`, `release_arena()`, and `note_closed()`.
 template <class Derived, rondo::Platform P, class Policies>
 class SessionBase {
   static_assert(check_platform<P>());
@@ -233,6 +235,39 @@ class SessionBase {
     blocks_->add({block, wanted, whole});
     return {blocks_, block.template as<T>(), size.value / sizeof(T), static_cast<T*>(host)};
   }
+  /// Runs a round of pairs of which some have host memory with strides, with packed memory in its place.
+  template <class... B>
+  Status run_strided(B&... bound) noexcept {
+    Status status;
+    const auto check = [&]<class Pair>(const Pair& pair) {
+      if constexpr (is_strided<Pair>) {
+        if (status.ok()) status = check_strided(pair.tensor.key.tensor(), pair.host.first(), {}, pair.host.layout());
+      }
+    };
+    (check(bound), ...);
+    if (!status) return status;
+    return detail::run_packed([this](auto&&... packed) noexcept { return derived().run_round(packed...); }, bound...);
+  }
+  Status check_strided(TensorId tensor, const void* host, DevicePtr<std::byte> device,
+                       const StridedLayout& layout) noexcept {
+    const memory::Staleness found = arena_watch_.check(platform_, host, device, layout);
+    if (found == memory::Staleness::none) return {};
+    return derived().refuse_stale(derived().next_slot(), index(tensor), found);
+  }
+  /// Packs memory with strides for a round. `is_held(port)`: whether the port needs none. Errors: unbound_tensor,
+  /// stale_memory; and those of the platform
+  template <class IsHeld>
+  Status pack(DynamicBindings<Derived>& bindings, const IsHeld& is_held) noexcept {
+    if (const std::shared_ptr<StridedList> strided = bindings.strided(); strided != nullptr) {
+      for (const StridedMemory& m : strided->list) {
+        if (!m.is_bound || is_held(m.port)) continue;
+        const TensorId tensor = bindings.bound()[m.port].key.tensor();
+        if (const Status status = check_strided(tensor, m.host, m.device, m.layout); !status) return status;
+      }
+    }
+    const Status status = bindings.settle(platform_, is_held);
+    return status.poisoned() ? derived().note_failure(status) : status;
+  }
   /// Runs a round of DynamicBindings with memory that has strides, or with a tensor that is not bound: `run()` runs it
   /// with packed memory. `is_held(port)`: whether the port needs none.
   template <class Channel, class IsHeld, class Run>
@@ -241,12 +276,12 @@ class SessionBase {
     if constexpr (!Channel::is_synchronous) {
       if (bindings.runs_alone() && derived().in_flight() != 0) return Status{Errc::busy};
     }
-    Status status = bindings.settle(platform_, is_held);
+    Status status = pack(bindings, is_held);
     if constexpr (!Channel::is_synchronous) {
       // The stream of a slot does not wait for that of the copies.
       if (status.ok() && bindings.runs_alone()) status = platform_.wait();
     }
-    if (!status) return status.poisoned() ? derived().note_failure(status) : status;
+    if (!status) return status;
     status = run();
     if constexpr (Channel::is_synchronous) return scatter(*bindings.strided(), status);
     if constexpr (!Channel::is_synchronous) {

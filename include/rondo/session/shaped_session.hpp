@@ -4,7 +4,6 @@
 
 #include <rondo/binding/dynamic_bindings.hpp>
 #include <rondo/binding/shape_words.hpp>
-#include <rondo/binding/strided_host.hpp>
 #include <rondo/launch/launch_cache.hpp>
 #include <rondo/launch/shape_key.hpp>
 #include <rondo/launch/solve.hpp>
@@ -76,7 +75,7 @@ class ShapedSession : public detail::SessionBase<ShapedSession<P, Policies, Capa
       if (this->in_flight() != 0) (void)this->wait_all();
     }
     if constexpr ((detail::is_strided<std::remove_cvref_t<Bound>> || ...)) {
-      return detail::run_packed([this](auto&&... packed) noexcept { return this->run_round(packed...); }, bound...);
+      return this->run_strided(bound...);
     } else {
       return run_on(
           platform::Direct<P>{platform_}, this->next_slot(),
@@ -276,6 +275,11 @@ class ShapedSession : public detail::SessionBase<ShapedSession<P, Policies, Capa
   // --- shapes
 
   void require_usable() const;
+  [[gnu::cold]] Status refuse_stale(std::size_t, std::uint32_t tensor, memory::Staleness why) noexcept {
+    failed_ = Status::of_tensor(Errc::stale_memory, tensor);
+    text_ = detail::explain_status(interface(), failed_, static_cast<std::uint64_t>(why), nullptr);
+    return failed_;
+  }
   [[gnu::cold, gnu::noinline]] Status refuse_symbols() noexcept {
     failed_ = Status{Errc::invalid_argument};
     text_ = Error::Text("with_symbols: give the graph's own symbols values that are not negative");

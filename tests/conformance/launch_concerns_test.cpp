@@ -229,6 +229,9 @@ TEST_CASE_TEMPLATE("Values of symbols that a round records are part of its key",
     const Status contradiction = session.run_round(with_symbols({{n, 3}, {m, 5}}), bind(x, hx), bind(y, hy));
     CHECK(contradiction.code() == Errc::wrong_size);
     CHECK(says(session, contradiction, "'y' takes 5 elements, 2", "n = 3, m = 5"));
+    const Status twice = session.run_round(with_symbols({{n, 3}, {n, 2}}), bind(x, hx), bind(y, hy));
+    CHECK(twice.code() == Errc::invalid_argument);
+    CHECK(says(session, twice, "at most one value"));
     const Status foreign = session.run_round(with_symbols({{n * 2, 3}}), bind(x, hx), bind(y, hy));
     CHECK(foreign.code() == Errc::invalid_argument);
     CHECK(says(session, foreign, "own symbols"));

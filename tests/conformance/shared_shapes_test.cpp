@@ -111,6 +111,7 @@ TEST_CASE("A shape prepared for all is resolved once, and a shape that is none i
   CHECK(session.entries() == 1);
   CHECK(shapes.resolved() == 1);
   CHECK_THROWS_AS(shapes.prepare({}), Error);
+  CHECK_THROWS_AS(shapes.prepare({{g.n, 16}, {g.n, 16}}), Error);
   CHECK_THROWS_AS(shapes.prepare({{g.n, std::int64_t{1} << 61}}), Error);
   CHECK_THROWS_AS(shapes.prepare({{g.n, std::int64_t{1} << 61}}), Error);
   CHECK(shapes.resolved() == 1);

@@ -6,6 +6,7 @@
 #include <rondo/graph/freeze.hpp>
 #include <rondo/graph/instantiate.hpp>
 #include <rondo/launch/launch_cache.hpp>
+#include <rondo/launch/solve.hpp>
 #include <rondo/memory/layout.hpp>
 #include <rondo/platform/concept.hpp>
 
@@ -49,13 +50,13 @@ struct ResolvedShape {
 /// Returns the values of a graph's symbols, by number, from pairs of symbol and value. @throws Error invalid_argument
 [[nodiscard]] inline std::vector<std::int64_t> values_of(const TaskGraph& graph,
                                                          std::initializer_list<std::pair<Dim, std::int64_t>> symbols) {
-  std::vector<std::int64_t> values(graph.symbols().size(), -1);
+  std::vector<std::int64_t> values(graph.symbols().size(), not_stated);
   for (const auto& [dim, value] : symbols) {
-    const std::int32_t s = dim.as_symbol();
-    if (s < 0 || static_cast<std::size_t>(s) >= values.size()) {
-      throw Error(Errc::invalid_argument, Error::Text("prepare: give the graph's own symbols their values"));
+    const auto s = static_cast<std::size_t>(dim.as_symbol());  // -1 is out of range
+    if (s >= values.size() || values[s] != not_stated) {
+      throw Error(Errc::invalid_argument, Error::Text("prepare: give each of the graph's own symbols one value"));
     }
-    values[static_cast<std::size_t>(s)] = value;
+    values[s] = value;
   }
   for (std::size_t s = 0; s < values.size(); ++s) {
     if (values[s] < 0) {

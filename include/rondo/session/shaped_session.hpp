@@ -178,7 +178,7 @@ class ShapedSession : public detail::SessionBase<ShapedSession<P, Policies, Capa
     for (std::size_t s = 0; s < count; ++s) values[s] = launch::not_stated;
     for (const auto& [dim, value] : symbols.values) {
       const auto s = static_cast<std::size_t>(dim.as_symbol());  // -1 is out of range
-      if (s >= count || value < 0) [[unlikely]]
+      if (s >= count || value < 0 || values[s] != launch::not_stated) [[unlikely]]
         return refuse_symbols();
       values[s] = value;
     }
@@ -282,7 +282,7 @@ class ShapedSession : public detail::SessionBase<ShapedSession<P, Policies, Capa
   }
   [[gnu::cold, gnu::noinline]] Status refuse_symbols() noexcept {
     failed_ = Status{Errc::invalid_argument};
-    text_ = Error::Text("with_symbols: give the graph's own symbols values that are not negative");
+    text_ = Error::Text("with_symbols: give each of the graph's own symbols at most one value, which is not negative");
     return failed_;
   }
   [[gnu::cold, gnu::noinline]] void explain_failure(const Entry& entry, Status status) noexcept;

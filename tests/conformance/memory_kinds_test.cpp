@@ -275,7 +275,7 @@ constexpr auto& plain = static_graph<build<MemoryKind::device>>;
 TEST_CASE("The compiler plans a graph with memory of another kind") {
   static_assert(arena_bytes<A5Sim, constant> < arena_bytes<A5Sim, plain>);
   auto session = open<A5Sim, constant>();
-  const auto view = session.interface();
+  const graph::GraphView view = session.interface();
   Floats w{1, 2, 3, 4}, y(4);
   REQUIRE(session.upload(view.find<float, Direction::resident>("w"), w).ok());
   REQUIRE(

@@ -7,6 +7,7 @@
 #include <rondo/launch/launch_cache.hpp>
 #include <rondo/launch/shape_key.hpp>
 #include <rondo/launch/solve.hpp>
+#include <rondo/session/explain.hpp>
 #include <rondo/session/in_flight.hpp>
 #include <rondo/session/log.hpp>
 #include <rondo/session/session_base.hpp>

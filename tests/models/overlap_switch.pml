@@ -2,147 +2,88 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The change of a DeviceQueue to rounds that overlap (platform/sim/overlap_switch.hpp and device_queue.hpp): the calling
-// thread commits four rounds in two slots and awaits them in order; the device's thread runs them and makes the change,
-// or declines it. Tasks' costs are known at any time from the first round on. A round that was launched on the Replay
-// counts as over from then on.
+// thread commits four rounds in two slots and awaits them in order; it makes the change, or declines it, once the tasks'
+// costs are known, which may be at any time from the first round on. The device's thread runs the rounds committed
+// before the change. The Replay stands for one thread that runs the rounds launched on it.
 //
-// Holds: each round is run by the queue or launched on the Replay, once, in the order of the commits; the change is made
-// while a round is in flight, and never while the queue runs one; every wait ends.
+// Holds: each round runs once, on the queue or on the Replay, in the order of the commits; the programs change to the
+// Replay while none of their rounds is under way; every wait ends.
 //
-// control: POST_UNLOCKED          a round is posted after the lock is given up
-// control: LEAVE_POSTED           the change does not hand over the rounds that were posted
-// control: WANT_WITHOUT_COMPARE   want() stores its state whatever the state is
-// control: ENDED_BEFORE_CHANGE    the round after which the change is made counts as over before it
+// control: START_WITHOUT_STOP  the device's thread is not told to end
+// control: LEAVE_WITHOUT_LOOK  the device's thread ends without a last look for rounds
+// control: START_OPEN          the first round on the Replay waits for nothing
 
 #define ROUNDS 4
 #define SLOTS 2
 #define NEXT(slot) (slot + 1 == SLOTS -> 0 : slot + 1)
 
-mtype = { expected, wanted, started, none };
-mtype state = expected;
-bool locked, is_running, is_on, stopping, joined, learned;
-byte slot_epoch[SLOTS], result_epoch[SLOTS], replayed[SLOTS];
+bool is_expected = true, is_on, stopping, is_open, learned, ended;
+byte slot_epoch[SLOTS], result_epoch[SLOTS];
+bool on_replay[SLOTS];
 byte at_epoch = 1, at_slot;
-byte last;       // the round that was run or launched last
-byte delivered;  // rounds
-
-#define IS_READY(epoch, slot) (slot_epoch[slot] == epoch)
-
-inline lock() { atomic { !locked -> locked = true } }
-
-inline launch(s, round) {
-  d_step { assert(last == round - 1); last = round; replayed[s] = round }
-}
-
-inline adopt() {
-  // switch.turn_on: void turn_on() noexcept { is_on_ = true; }
-  is_on = true;
-  stopping = true;
-  joined
-}
+byte first;     // the first round launched on the Replay
+byte launched;  // the last round launched on the Replay
+byte last;      // the last round that was run
 
 active proctype caller() {
-  byte committed, next, oldest;
+  byte committed, delivered, next, oldest;
   do
   :: committed < ROUNDS && committed - delivered < SLOTS ->
     committed++;
+    // switch.start: if (!overlap_.start(platform_.engine_)) return false;
     if
-      // switch.launch: if (overlap_.is_on()) { overlap_.launch(slot);
-    :: is_on -> launch(next, committed)
-      // switch.due: if (overlap_.is_due()) [[unlikely]] return commit_with_overlap_due(slot);
-    :: !is_on && (state == wanted || state == started || (state == expected && learned)) ->
-      // switch.lock: const std::lock_guard lock(change_); overlap_.want();
-      lock();
-      // switch.want: (void)state_.compare_exchange_strong(expected, State::wanted, std::memory_order_release, std::memory_order_relaxed);
-#ifdef WANT_WITHOUT_COMPARE
-      state = wanted;
-#else
-      state = (state == expected -> wanted : state);
+    :: is_expected && learned -> d_step { is_expected = false; is_on = true; first = committed }
+#ifndef START_WITHOUT_STOP
+      // switch.stop: stopping_.store(true, std::memory_order_seq_cst);
+      stopping = true
 #endif
-      // switch.post: if (!overlap_.has_started()) { post(slot);
-      if
-      :: state != started ->
-#ifdef POST_UNLOCKED
-        locked = false;
-        slot_epoch[next] = committed
-#else
-        slot_epoch[next] = committed;
-        locked = false
-#endif
-      :: else -> locked = false;
-        adopt();
-        // switch.launch_late: adopt_overlap(); overlap_.launch(slot);
-        launch(next, committed)
-      fi
+    :: is_expected && learned -> is_expected = false
+    :: else
+    fi;
+    if
+      // switch.launch: if (overlap_.is_on() || (overlap_.is_due() && start_overlap())) { overlap_.launch(slot);
+    :: is_on -> d_step { on_replay[next] = true; launched = committed }
     :: else -> slot_epoch[next] = committed
     fi;
     next = NEXT(next)
   :: delivered < committed ->
-    do
-      // switch.adopt: if (overlap_.has_started()) adopt_overlap();
-    :: !is_on && state == started -> adopt()
-    :: is_on && last > delivered -> break
-    :: !is_on && state != started && result_epoch[oldest] == slot_epoch[oldest] -> break
-    od;
-    atomic { assert(last > delivered); delivered++; oldest = NEXT(oldest) }
+    if
+    :: on_replay[oldest] -> last > delivered
+    :: else -> result_epoch[oldest] == slot_epoch[oldest]
+    fi;
+    assert(last > delivered);
+    d_step { delivered++; oldest = NEXT(oldest) }
   :: committed == ROUNDS && delivered == ROUNDS -> break
   od;
   stopping = true;
-  joined;
-  assert(last == ROUNDS)
+  ended
 }
 
 active proctype device() {
-  byte epoch, slot, done;
-  bool handed;
   do
-  :: IS_READY(at_epoch, at_slot) && !is_running ->
-    d_step { is_running = true; epoch = at_epoch; slot = at_slot }
-    do
-    :: IS_READY(epoch, slot) ->
-      d_step { assert(last == epoch - 1 && !handed); last = epoch; learned = true; done = slot; epoch++; slot = NEXT(slot) }
-#ifdef ENDED_BEFORE_CHANGE
-      result_epoch[done] = epoch - 1;
+  :: slot_epoch[at_slot] == at_epoch ->
+    d_step { assert(last == at_epoch - 1); last = at_epoch; learned = true }
+    d_step { result_epoch[at_slot] = at_epoch; at_epoch++; at_slot = NEXT(at_slot) }
+#ifdef LEAVE_WITHOUT_LOOK
+  :: stopping -> break
+#else
+  :: stopping && slot_epoch[at_slot] != at_epoch -> break
 #endif
-      // switch.wanted: if (overlap_.is_wanted() && status.ok()) [[unlikely]] is_handed_over = start_overlap(at);
-      if
-      :: state == wanted ->
-        // switch.lock_change: const std::lock_guard lock(change_); if (!overlap_.start(platform_.engine_)) return false;
-        lock();
-        assert(delivered < epoch - 1);
-        if
-          // switch.decline: state_.store(State::none, std::memory_order_release);
-        :: state = none
-        :: handed = true;
-          // switch.hand_over: for (; is_ready(next); next = after(next)) overlap_.launch(next.slot);
-          do
-#ifndef LEAVE_POSTED
-          :: IS_READY(epoch, slot) -> launch(slot, epoch); epoch++; slot = NEXT(slot)
-#endif
-          :: else -> break
-          od;
-          // switch.started: void note_started() noexcept { state_.store(State::started, std::memory_order_release); }
-          state = started
-        fi;
-        locked = false
-      :: else
-      fi;
-#ifndef ENDED_BEFORE_CHANGE
-      // switch.ended: result.epoch.store(epoch, std::memory_order_release);
-      result_epoch[done] = slot_epoch[done];
-#endif
-      atomic { at_epoch = epoch; at_slot = slot }
-      // switch.leave: if (is_handed_over) return true;
-      if
-      :: handed -> goto idle
-      :: else
-      fi
-    :: else -> break
-    od;
-    is_running = false
-  :: stopping && !(IS_READY(at_epoch, at_slot) && !is_running) -> break
   od;
-idle:
-  stopping;
-  joined = true
+  // switch.open: if constexpr (can_overlap) overlap_.open();
+  assert(!is_on || last >= first - 1);
+  // switch.opened: void open() noexcept { rounds_[0].finished.store(0, std::memory_order_release); }
+  is_open = is_on;
+  ended = true
+}
+
+active proctype replay() {
+end:
+  do
+#ifdef START_OPEN
+  :: is_on && last < launched -> d_step { assert(last >= first - 1); last++ }
+#else
+  :: is_open && last < launched -> d_step { assert(last >= first - 1); last++ }
+#endif
+  od
 }

@@ -15,7 +15,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <mutex>
 #include <thread>
 #include <type_traits>
 #include <utility>
@@ -96,12 +95,10 @@ class DeviceQueue {
     if (s.run == nullptr) [[unlikely]]
       return copy_now(slot);
     if constexpr (can_overlap) {
-      if (overlap_.is_on()) {
+      if (overlap_.is_on() || (overlap_.is_due() && start_overlap())) {
         overlap_.launch(slot);  // model: switch.launch
         return {};
       }
-      if (overlap_.is_due()) [[unlikely]]
-        return commit_with_overlap_due(slot);  // model: switch.due
     }
     if constexpr (is_timed) {
       s.outputs_ns = 0;
@@ -122,12 +119,12 @@ class DeviceQueue {
     return true;
   }
   void await(std::uint32_t slot) noexcept {
-    // Before is_done(), which would wake another thread to do what this thread is about to do.
-    if (is_overlapping()) return await_overlapped(slot);
+    if constexpr (can_overlap) {
+      if (overlap_.has(slot)) return overlap_.await(slot);
+    }
     if (!has_ended(slot)) {
       wake_if_asleep();
       for (Backoff backoff; !has_ended(slot);) {
-        if (is_overlapping()) return await_overlapped(slot);
         if (backoff.out_of_patience() && run_ready([&] { return has_ended(slot); })) continue;  // model: queue.help
         backoff.wait(platform_.spins().within_rounds);
       }
@@ -192,24 +189,14 @@ class DeviceQueue {
 
   [[nodiscard]] bool has_ended(std::uint32_t slot) noexcept {
     if constexpr (can_overlap) {
-      if (is_overlapping()) return overlap_.has_ended(slot);
+      if (overlap_.has(slot)) return overlap_.has_ended(slot);
     }
     // model: queue.has_ended
     return results_[slot].epoch.load(std::memory_order_acquire) == slots_[slot].epoch.load(std::memory_order_relaxed);
   }
-  [[nodiscard]] bool is_overlapping() noexcept {
-    if constexpr (can_overlap) {
-      if (overlap_.has_started()) adopt_overlap();  // model: switch.adopt
-      return overlap_.is_on();
-    }
-    return false;
-  }
-  void await_overlapped([[maybe_unused]] std::uint32_t slot) noexcept {
-    if constexpr (can_overlap) overlap_.await(slot);
-  }
   [[nodiscard]] Status outcome(std::uint32_t slot) noexcept {
     if constexpr (can_overlap) {
-      if (overlap_.is_on()) return overlap_.status(slot);
+      if (overlap_.has(slot)) return overlap_.status(slot);
     }
     return results_[slot].status;  // model: queue.outcome
   }
@@ -230,36 +217,13 @@ class DeviceQueue {
       wake();  // model: queue.post_wake
   }
 
-  // The change to overlapping rounds (see OverlapSwitch). The thread that runs rounds makes it between two of them;
-  // from then on the calling thread launches rounds.
-
-  /// Commits a round while that thread may be about to make the change, which must then include this round.
-  [[gnu::noinline, gnu::cold]] Status commit_with_overlap_due(std::uint32_t slot) noexcept {
-    {
-      const std::lock_guard lock(change_);
-      overlap_.want();  // model: switch.lock
-      if (!overlap_.has_started()) {
-        post(slot);  // model: switch.post
-        return {};
-      }
-    }
-    adopt_overlap();
-    overlap_.launch(slot);  // model: switch.launch_late
-    return {};
-  }
-  /// Starts overlapping. `next`: the round to run next; afterwards the first that was not handed over. Returns false if
-  /// rounds are not to overlap.
-  [[gnu::noinline, gnu::cold]] bool start_overlap(Position& next) noexcept {
-    const std::lock_guard lock(change_);
-    if (!overlap_.start(platform_.engine_)) return false;                   // model: switch.lock_change
-    for (; is_ready(next); next = after(next)) overlap_.launch(next.slot);  // model: switch.hand_over
-    overlap_.note_started();
+  /// Lets rounds overlap from now on, unless that gains nothing. The queue's thread ends once it has run the rounds
+  /// that were committed before, which then lets the others start; this thread does not wait for it.
+  [[gnu::noinline, gnu::cold]] bool start_overlap() noexcept {
+    if (!overlap_.start(platform_.engine_)) return false;  // model: switch.start
+    stopping_.store(true, std::memory_order_seq_cst);      // model: switch.stop
+    wake();
     return true;
-  }
-  /// Ends the thread of this queue. Called by the calling thread after the change.
-  [[gnu::noinline, gnu::cold]] void adopt_overlap() noexcept {
-    overlap_.turn_on();
-    (void)close();
   }
   /// Called before any wait.
   void wake_if_asleep() noexcept {
@@ -308,17 +272,9 @@ class DeviceQueue {
         broken_ = Status{Errc::poisoned}.poisoning();  // model: queue.break
       const std::uint32_t epoch = at.epoch;
       at = after(at);
-      bool is_handed_over = false;
-      if constexpr (can_overlap) {
-        // Before this round counts as over, so that the calling thread never sees a moment without a round in flight.
-        if (overlap_.is_wanted() && status.ok()) [[unlikely]]
-          is_handed_over = start_overlap(at);  // model: switch.wanted
-      }
       result.status = status;                                // model: queue.result
-      result.epoch.store(epoch, std::memory_order_release);  // model: queue.ended, switch.ended
+      result.epoch.store(epoch, std::memory_order_release);  // model: queue.ended
       position_.store(at, std::memory_order_release);        // model: queue.advance
-      // model: switch.leave
-      if (is_handed_over) return true;  // this thread runs no more rounds
     }
     is_running_.store(false, std::memory_order_release);  // model: queue.give_turn
     return at.epoch != begin.epoch;
@@ -347,11 +303,13 @@ class DeviceQueue {
         backoff.wait(platform_.spins().within_rounds);
       }
     }
+    if constexpr (can_overlap) overlap_.open();  // model: switch.open
   }
   /// Waits for a round: spins for as long as the platform allows, then sleeps. Returns false when the queue stops, and
   /// all committed rounds have run.
   [[nodiscard]] bool await_round() noexcept {
-    for (unsigned i = 0, end = platform_.spins().between_rounds; i < end; ++i) {
+    const unsigned spins = platform_.spins().between_rounds;
+    for (unsigned i = 0; i < spins && !stopping_.load(std::memory_order_relaxed); ++i) {
       if (is_ready()) return true;  // model: queue.spin
       if (i > eager_spins) pause();
     }
@@ -374,7 +332,6 @@ class DeviceQueue {
   std::vector<Output> outputs_;  ///< by slot
   std::vector<Result> results_;  ///< by slot
   [[no_unique_address]] OverlapSwitch<Sim> overlap_;
-  std::mutex change_;  ///< held during the change to overlapping rounds
   std::size_t slot_count_;
   std::size_t outputs_per_slot_;
   std::uint32_t committed_ = 0;

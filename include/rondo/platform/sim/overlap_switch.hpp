@@ -2,11 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <rondo/error.hpp>
 #include <rondo/platform/concept.hpp>
 
-#include <atomic>
-#include <cstddef>
 #include <cstdint>
 #include <type_traits>
 #include <utility>
@@ -19,8 +16,10 @@ template <class Sim>
 struct OverlapSwitch {};
 
 /// The switch for an engine that can overlap rounds. Rounds run one after the other until every slot has had one and
-/// the tasks' costs are known. Then the calling thread requests the change, and the thread that runs rounds makes it
-/// or declines.
+/// the tasks' costs are known. From then on the calling thread launches rounds on a Replay, which runs none of them
+/// before the thread of the queue has run all earlier rounds and calls open().
+///
+/// Thread safety: the calling thread only, except open().
 template <HasOverlappingRounds Sim>
 class OverlapSwitch<Sim> {
   using Engine = std::remove_cvref_t<decltype(std::declval<Sim&>().engine())>;
@@ -28,14 +27,13 @@ class OverlapSwitch<Sim> {
   using Replay = std::remove_pointer_t<decltype(std::declval<Engine&>().overlap({}))>;
 
  public:
-  // Called by the calling thread.
   /// Allows rounds to overlap, once each of the slots has had a round and the tasks' costs are known.
   void allow(std::size_t slots) {
     slots_.resize(slots);
-    state_.store(State::expected, std::memory_order_relaxed);
+    is_expected_ = true;
   }
   [[gnu::always_inline]] void note(std::uint32_t slot, Program& program) noexcept {
-    if (state_.load(std::memory_order_relaxed) != State::expected || slots_[slot].program == &program) return;
+    if (!is_expected_ || slots_[slot].program == &program) return;
     program.expect_overlap(true);
     slots_[slot].program = &program;
   }
@@ -48,57 +46,47 @@ class OverlapSwitch<Sim> {
   void cancel(std::uint32_t slot) noexcept {
     if (!slots_.empty()) slots_[slot].is_alone = false;
   }
-  /// Whether the change may be requested, or was requested or made.
+
+  /// Whether to call start().
   [[nodiscard]] bool is_due() const noexcept {
-    switch (state_.load(std::memory_order_relaxed)) {
-      case State::expected: return slots_.back().program != nullptr && slots_[0].program->has_learned();
-      case State::wanted:
-      case State::started: return true;
-      case State::none: break;
-    }
+    return is_expected_ && slots_.back().program != nullptr && slots_[0].program->has_learned();
+  }
+  /// Lets rounds overlap from the next one on. Returns false, once and for all, if that gains nothing.
+  [[nodiscard]] bool start(Engine& engine) noexcept {
+    is_expected_ = false;
+    std::vector<Program*> programs;
+    for (const Slot& slot : slots_) programs.push_back(slot.program);
+    replay_ = engine.overlap(programs);
+    if (is_on()) return true;
+    for (Program* const program : programs) program->expect_overlap(false);
     return false;
   }
-  void want() noexcept {
-    State expected = State::expected;
-    // model: switch.want
-    (void)state_.compare_exchange_strong(expected, State::wanted, std::memory_order_release, std::memory_order_relaxed);
+  [[nodiscard]] bool is_on() const noexcept { return replay_ != nullptr; }
+  void launch(std::uint32_t slot) noexcept {
+    slots_[slot].is_on_replay = true;
+    replay_->launch(slot, std::exchange(slots_[slot].is_alone, false));
   }
-  /// Whether the change was made and turn_on() must be called.
-  [[nodiscard]] bool has_started() const noexcept {
-    return !is_on_ && state_.load(std::memory_order_acquire) == State::started;
-  }
-  void turn_on() noexcept { is_on_ = true; }  // model: switch.turn_on
-  [[nodiscard]] bool is_on() const noexcept { return is_on_; }
+  /// Whether the slot's last round was launched here.
+  [[nodiscard]] bool has(std::uint32_t slot) const noexcept { return is_on() && slots_[slot].is_on_replay; }
   void await(std::uint32_t slot) noexcept { replay_->await(slot); }
   [[nodiscard]] bool has_ended(std::uint32_t slot) noexcept { return replay_->has_slot_ended(slot); }
   [[nodiscard]] Status status(std::uint32_t slot) noexcept { return replay_->status(slot); }
 
-  // Called by the thread that runs rounds.
-  [[nodiscard]] bool is_wanted() const noexcept { return state_.load(std::memory_order_acquire) == State::wanted; }
-  /// Makes the change. Returns false if it gains nothing; then the change is no longer wanted.
-  [[nodiscard]] bool start(Engine& engine) noexcept {
-    std::vector<Program*> programs;
-    for (const Slot& slot : slots_) programs.push_back(slot.program);
-    replay_ = engine.overlap(programs);
-    if (replay_ != nullptr) return true;
-    for (Program* const program : programs) program->expect_overlap(false);
-    state_.store(State::none, std::memory_order_release);  // model: switch.decline
-    return false;
+  /// Called by the thread of the queue when it ends.
+  void open() noexcept {
+    if (!is_on()) return;
+    for (std::uint32_t slot = 0; slot < slots_.size(); ++slot) slots_[slot].program->run_on(*replay_, slot);
+    replay_->open();
   }
-  void note_started() noexcept { state_.store(State::started, std::memory_order_release); }  // model: switch.started
-
-  /// Called by that thread during the change, and by the calling thread afterwards.
-  void launch(std::uint32_t slot) noexcept { replay_->launch(slot, std::exchange(slots_[slot].is_alone, false)); }
 
  private:
-  enum class State : std::uint8_t { none, expected, wanted, started };
   struct Slot {
     Program* program = nullptr;
     bool is_alone = false;
+    bool is_on_replay = false;
   };
   std::vector<Slot> slots_;
-  std::atomic<State> state_{State::none};
-  bool is_on_ = false;
+  bool is_expected_ = false;
   Replay* replay_ = nullptr;
 };
 

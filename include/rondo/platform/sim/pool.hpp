@@ -86,8 +86,8 @@ class Pool {
   [[nodiscard]] bool is_overlapping() const noexcept { return overlapped_ != nullptr; }
   /// Lets rounds of these programs overlap from now on. They are programs of one graph, one per slot, each with its own
   /// tensors except those that rounds share (see TensorRecord::is_shared_by_rounds). Preconditions: the first one has
-  /// learned, no round is under way, and they are unloaded together. Returns null and changes nothing if overlapping
-  /// gains nothing or a thread cannot be started.
+  /// learned, and they are unloaded together. Their earlier rounds may still run; each program starts to use the Replay
+  /// by run_on(). Returns null and changes nothing if overlapping gains nothing or a thread cannot be started.
   [[nodiscard]] Replay* overlap(std::span<Program* const> programs) noexcept {
     try {
       Program& first = *programs[0];
@@ -99,12 +99,6 @@ class Pool {
       overlapped_ = std::unique_ptr<Replay>(new Replay(plan.nodes, plan.schedule, calls, halt_, parks_, options_.team));
     } catch (...) {
       return nullptr;
-    }
-    for (std::uint32_t slot = 0; slot < programs.size(); ++slot) {
-      programs[slot]->stop();
-      programs[slot]->is_settled_ = false;
-      programs[slot]->shared_ = overlapped_.get();
-      programs[slot]->slot_ = slot;
     }
     return overlapped_.get();
   }

@@ -166,8 +166,15 @@ class PoolProgram {
   [[nodiscard]] std::uint32_t searches() const noexcept { return searches_; }
 
   // For rounds that overlap with rounds of other programs; see Pool::overlap().
-  /// Sets whether its rounds will overlap and so need no threads of their own. Precondition: no round is in flight.
-  void expect_overlap(bool expects) noexcept { expects_overlap_ = expects; }
+  /// Sets whether its rounds will overlap and so need no threads of their own. From any thread.
+  void expect_overlap(bool expects) noexcept { expects_overlap_.store(expects, std::memory_order_release); }
+  /// From now on, `shared` runs the program's rounds, which are those of `slot`. Precondition: no round is under way.
+  void run_on(Replay& shared, std::uint32_t slot) noexcept {
+    stop();
+    is_settled_ = false;
+    shared_ = &shared;
+    slot_ = slot;
+  }
   /// Whether the costs of its tasks are known. From any thread.
   [[nodiscard]] bool has_learned() const noexcept { return has_learned_.load(std::memory_order_acquire); }
 
@@ -189,7 +196,7 @@ class PoolProgram {
       return {};
     }
     if (!has_learned()) return learn();
-    if (expects_overlap_) return Inline::run(calls_, halt_);
+    if (expects_overlap_.load(std::memory_order_acquire)) return Inline::run(calls_, halt_);
     if (!is_settled_) {
       is_settled_ = true;
       try_to_plan(costs_);
@@ -361,9 +368,9 @@ class PoolProgram {
   Halt& halt_;
   std::atomic<std::uint64_t>& parks_;
   std::atomic<bool> has_learned_{false};
+  std::atomic<bool> expects_overlap_{false};
   bool learns_ = true;       ///< whether the costs of its tasks are learned
   bool is_settled_ = false;  ///< whether it is decided how its own rounds run: on `replay_`, or on one thread
-  bool expects_overlap_ = false;
   bool is_kept_awake_ = false;
   bool is_forced_alone_ = false;  ///< several threads should be faster, but are not
   Watched watched_ = Watched::nothing;

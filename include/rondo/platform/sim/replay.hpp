@@ -43,8 +43,8 @@ namespace rondo::platform::sim {
 class Replay {
  public:
   /// `programs`: the calls of each slot, in the order of the graph. The calling thread is one of the threads during
-  /// wait() and await(). `parks` counts how often a thread goes to sleep. @throws Error out_of_resources if a thread
-  /// cannot be started; errors of WorkerTeam
+  /// wait() and await(). With several slots, no round begins before open(). `parks` counts how often a thread goes to
+  /// sleep. @throws Error out_of_resources if a thread cannot be started; errors of WorkerTeam
   Replay(const NodeGraph& graph, const Schedule& schedule, std::span<const Inline::DynamicProgram* const> programs,
          Halt& halt, std::atomic<std::uint64_t>& parks, const TeamOptions& team);
   Replay(const Replay&) = delete;
@@ -68,6 +68,8 @@ class Replay {
     rounds_[0].first_call = 0;
     for (std::uint32_t c = 0; c < call_count_; ++c) costs[originals_[c]] = std::exchange(timed_[c].ns, 0);
   }
+  /// Lets the rounds of several slots begin. From any thread, once.
+  void open() noexcept { rounds_[0].finished.store(0, std::memory_order_release); }  // model: switch.opened
   /// Starts the next round in a free slot. `alone`: whether the round must not overlap with any other.
   void launch(std::uint32_t slot, bool alone) noexcept {
     Round& next = round(++epoch_);
@@ -382,7 +384,7 @@ class Replay {
   std::vector<std::uint32_t> epochs_;  ///< by slot: the epoch of its last round
   std::size_t threads_;
   bool overlaps_;
-  bool last_was_alone_ = false;
+  bool last_was_alone_ = true;  ///< so the first round waits for the end of epoch 0, which open() declares
   std::uint32_t round_mask_;
   std::uint32_t call_count_;  ///< the number of calls of a slot
   std::uint32_t batch_count_ = 0;

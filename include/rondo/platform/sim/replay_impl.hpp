@@ -107,6 +107,7 @@ inline Replay::Replay(const NodeGraph& graph, const Schedule& schedule,
   claims_ = std::vector<Line>(batches.size() / per_line);
   done_ = std::vector<Line>(nodes / per_line);
   if (overlaps_) {
+    rounds_[0].finished.store(~0U, std::memory_order_relaxed);  // epoch 0 has not ended
     stand_in_ =
         start_thread([this]() noexcept { stand_by(); }, "a thread of rounds that overlap", "; have one in flight");
   }

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <rondo/arch/costs.hpp>
 #include <rondo/types.hpp>
 
 #include <cstdint>
@@ -10,6 +11,9 @@ namespace rondo::test {
 
 /// A Traffic for Sim that counts the bytes that cross the bus.
 struct CountTraffic {
+  struct Options {};
+  CountTraffic(const Options&, const arch::Chip&) noexcept {}
+
   std::uint64_t copies_in = 0;
   std::uint64_t bytes_in = 0;
   std::uint64_t copies_out = 0;

@@ -34,7 +34,7 @@ static_assert(HasDeviceCopy<A5Onboard> && HasDeviceCopy<A5Sim> && !HasDeviceCopy
 static_assert(HasLoops<A5Onboard> && HostDecidesLoops<A5Onboard> && HasLoops<A5Sim> && !HostDecidesLoops<A5Sim>);
 static_assert(platform::sim::Engine<Inline> && platform::sim::Engine<Pool> && platform::sim::Engine<Checked<Pool>>);
 static_assert(platform::sim::LooksAtGraphs<Checked<Pool>> && platform::sim::CountsThreads<Pool>);
-static_assert(platform::sim::KnowsItsChip<Model> && platform::sim::HearsOfCopies<Model>);
+static_assert(platform::sim::HearsOfCopies<Model>);
 
 static_assert(check_tensor_pair<CopiedPair<float, Direction::in>>());
 static_assert(check_tensor_pair<CopiedPair<float, Direction::inout>>());

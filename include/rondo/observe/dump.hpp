@@ -77,8 +77,7 @@ class Dumping {
     InnerProgram inner;
   };
 
-  Dumping(const Options& options, const arch::Chip& chip)
-      : inner_{platform::sim::make_engine<Inner>(options.inner, chip)}, options_{options} {}
+  Dumping(const Options& options, const arch::Chip& chip) : inner_{options.inner, chip}, options_{options} {}
 
   /// Dumps the next round to `folder`, which is created if it does not exist; files of an earlier dump are overwritten.
   /// `tasks`: the tasks to dump; empty: all. @throws Error invalid_argument if the folder cannot be created

@@ -72,8 +72,7 @@ class Traced {
   };
 
   Traced(const Options& options, const arch::Chip& chip)
-      : inner_{platform::sim::make_engine<Inner>(options.inner, chip)},
-        recorder_{most_threads(options.inner, chip.blocks) + 1, options.spans_per_thread} {
+      : inner_{options.inner, chip}, recorder_{most_threads(options.inner, chip.blocks) + 1, options.spans_per_thread} {
     recorder_.record(options.record);
   }
 

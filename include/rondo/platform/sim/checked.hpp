@@ -70,7 +70,7 @@ class Checked {
     InnerProgram inner;
   };
 
-  Checked(const Options& options, const arch::Chip& chip) : inner_{make_engine<Inner>(options.inner, chip)} {}
+  Checked(const Options& options, const arch::Chip& chip) : inner_{options.inner, chip} {}
 
   template <class Graph>
   [[nodiscard]] auto load(const Graph& graph, args::ArgsTable& args) {

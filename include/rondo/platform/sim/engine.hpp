@@ -15,15 +15,10 @@ namespace rondo::platform::sim {
 
 // --- Required -------------------------------------------------------------------------------------------------------
 
-/// An engine that uses the costs of its chip: a constructor from `(const Options&, const arch::Chip&)`.
-template <class E>
-concept KnowsItsChip = std::constructible_from<E, const typename E::Options&, const arch::Chip&>;
-
-/// Opening: a default-constructible `Options`, and a constructor from `Options` and the chip, or from `Options` and the
-/// number of the chip's blocks.
+/// Opening: a default-constructible `Options`, and a constructor from `Options` and the chip.
 template <class E>
 concept OpensForAChip = std::default_initializable<typename E::Options> &&
-                        (KnowsItsChip<E> || std::constructible_from<E, const typename E::Options&, std::uint32_t>);
+                        std::constructible_from<E, const typename E::Options&, const arch::Chip&>;
 
 /// Waiting, stopping and staying awake, as HasWait, HasStopping, HasStayingAwake and HasFailureText of a platform.
 template <class E>
@@ -92,14 +87,5 @@ template <class E>
 concept PredictsTime = requires(const E& engine) {
   { engine.last_round_ns() } -> std::same_as<double>;
 };
-
-template <Engine E>
-[[nodiscard]] E make_engine(const typename E::Options& options, const arch::Chip& chip) {
-  if constexpr (KnowsItsChip<E>) {
-    return E(options, chip);
-  } else {
-    return E(options, chip.blocks);
-  }
-}
 
 }  // namespace rondo::platform::sim

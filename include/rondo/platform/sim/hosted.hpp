@@ -222,10 +222,8 @@ class Hosted {
   }
 
  protected:
-  Hosted(Bytes device_memory, const EngineOptions& engine, const typename TrafficOptions<Traffic>::type& traffic)
-      : traffic_{make_traffic<Traffic>(traffic, arch::chip_of<A>)},
-        engine_{make_engine<E>(engine, arch::chip_of<A>)},
-        free_{device_memory} {}
+  Hosted(Bytes device_memory, const EngineOptions& engine, const typename Traffic::Options& traffic)
+      : traffic_{traffic, arch::chip_of<A>}, engine_{engine, arch::chip_of<A>}, free_{device_memory} {}
 
  private:
   /// Stands in front of each block. Its size is a power of two, as alignments are.

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <rondo/arch/costs.hpp>
 #include <rondo/args/args_table.hpp>
 #include <rondo/graph/loop_calls.hpp>
 #include <rondo/graph/records.hpp>
@@ -27,7 +28,7 @@ class Inline {
   static constexpr memory::Concurrency concurrency = memory::Concurrency::sequential;
   static constexpr bool runs_loops = true;
   struct Options {};
-  explicit Inline(const Options&, std::uint32_t /*most_threads*/) noexcept {}
+  Inline(const Options&, const arch::Chip&) noexcept {}
 
   using Call = graph::HostCall;
   /// A graph as a list of calls in order.

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <rondo/arch/costs.hpp>
 #include <rondo/args/args_table.hpp>
 #include <rondo/graph/records.hpp>
 #include <rondo/memory/concurrency.hpp>
@@ -51,9 +52,10 @@ class Pool {
   using Options = PoolOptions;
   using Program = PoolProgram;
 
-  Pool(const Options& options, std::uint32_t most_threads) : options_{options} {
+  /// Takes at most as many threads as the chip has blocks.
+  Pool(const Options& options, const arch::Chip& chip) : options_{options} {
     const std::uint32_t wanted = options.threads != 0 ? options.threads : host_cores();
-    threads_ = std::min(wanted, most_threads);
+    threads_ = std::min(wanted, chip.blocks);
   }
 
   template <class Graph>

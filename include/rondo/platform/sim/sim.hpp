@@ -31,8 +31,8 @@ class Sim : public sim::Hosted<Sim<A, E, T>, A, E, T> {
   struct Options {
     /// The most memory that can be allocated; a small limit makes out-of-memory errors testable.
     Bytes device_memory{std::uint64_t{1} << 62};
-    typename E::Options engine{};                                           ///< the options of the engine
-    [[no_unique_address]] typename sim::TrafficOptions<T>::type traffic{};  ///< the options of `T`, if it has any
+    typename E::Options engine{};                         ///< the options of the engine
+    [[no_unique_address]] typename T::Options traffic{};  ///< the options of `T`
     /// The file of session.save() from which the session takes its plan, and what was learned.
     SavedFile saved{};
   };

@@ -7,33 +7,9 @@
 
 #include <cstdint>
 
-/// The `Traffic` of a Sim is notified of all transfers between host and device over the bus.
+/// The `Traffic` of a Sim is notified of all transfers between host and device over the bus. It has `Options`, and a
+/// constructor from them and the chip.
 namespace rondo::platform::sim {
-
-/// A Traffic with Options, constructed from them and the chip.
-template <class Traffic>
-concept HasTrafficOptions = requires { typename Traffic::Options; };
-
-/// The options of a Traffic; empty if it has none.
-template <class Traffic>
-struct TrafficOptions {
-  struct type {};
-};
-/// The options of a Traffic that has some.
-template <HasTrafficOptions Traffic>
-struct TrafficOptions<Traffic> {
-  using type = typename Traffic::Options;
-};
-
-template <class Traffic>
-[[nodiscard]] Traffic make_traffic(const typename TrafficOptions<Traffic>::type& options,
-                                   const arch::Chip& chip) noexcept {
-  if constexpr (HasTrafficOptions<Traffic>) {
-    return Traffic(options, chip);
-  } else {
-    return Traffic{};
-  }
-}
 
 /// A Traffic that states how long copies take; see bus.hpp.
 template <class Traffic>
@@ -44,6 +20,9 @@ concept TakesTime = requires(const Traffic& traffic, Bytes size) {
 
 /// Ignores all transfers; takes no space and adds no instruction.
 struct NoTraffic {
+  struct Options {};
+  NoTraffic(const Options&, const arch::Chip&) noexcept {}
+
   void copied_in(Bytes) noexcept {}
   void copied_out(Bytes) noexcept {}
   void carried(Bytes) noexcept {}

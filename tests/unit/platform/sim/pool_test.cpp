@@ -236,7 +236,9 @@ TEST_CASE("A pool takes no more threads than the chip has blocks") {
   const memory::Layout<FrozenGraph, arch::A5> layout{frozen};
   std::vector<std::uint64_t> memory(layout.arena_bytes().value / 8);
   args::ArgsTable table = table_of(frozen, layout.offsets(), memory.data());
-  Pool pool{spread_over(8), 2};
+  arch::Chip small = arch::chip_of<arch::A5>;
+  small.blocks = 2;
+  Pool pool{spread_over(8), small};
   auto program = pool.load(frozen, table);
   CHECK(pool.launch(program).ok());
   CHECK(pool.wait().ok());

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <rondo/arch/a5.hpp>
+#include <rondo/arch/costs.hpp>
 #include <rondo/args/args_table_impl.hpp>
 #include <rondo/binding/ports.hpp>
 #include <rondo/graph/freeze.hpp>
@@ -33,7 +34,7 @@ template <class Engine>
 class Loaded {
  public:
   explicit Loaded(const TaskGraph& graph, typename Engine::Options options = {})
-      : engine{options, arch::A5::max_blocks},
+      : engine{options, arch::chip_of<arch::A5>},
         frozen{freeze(graph)},
         layout{frozen},
         memory(layout.arena_bytes().value / sizeof(std::uint64_t) + 1),

@@ -9,12 +9,17 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <span>
 #include <vector>
 
 namespace rondo::platform::sim {
 
-/// The addresses of the tensors that tasks use, as offsets from the lowest of them, read from the arguments. Tensors
-/// with disjoint lifetimes may overlap.
+/// The memory of the tensors that tasks use, as offsets from the lowest of their addresses, read from the arguments.
+/// Tensors with disjoint lifetimes may overlap. Tensors that a round binds to device memory of the caller can be moved
+/// back to their places in the arena for the duration of a round, so that code that reads the arena also sees them.
+///
+/// Cost of moving: a comparison for each argument that may hold the address of such a tensor; only construction
+/// allocates.
 class MemoryMap {
  public:
   /// A range of memory that belongs to the same tensors throughout, or to none.
@@ -23,31 +28,35 @@ class MemoryMap {
     std::uint64_t end = 0;
     std::uint32_t tensor = 0;  ///< the first tensor that covers it; `no_tensor` for a gap
   };
-  /// The place of a tensor, as an offset from the lowest of them; `used`: whether a task uses it.
+  /// The place of a tensor, as an offset from the lowest of them; empty if no task uses it.
   struct Place {
     std::uint64_t begin = 0;
     std::uint64_t end = 0;
-    bool used = false;
+    [[nodiscard]] std::uint64_t size() const noexcept { return end - begin; }
   };
   static constexpr std::uint32_t no_tensor = 0xFFFF'FFFF;
 
-  /// Reads the addresses from the args table, except those of host inputs, which are in the table itself.
-  MemoryMap(const graph::GraphView& graph, const args::ArgsTable& args) : places_(graph.tensors.size()) {
+  /// Reads the addresses from the args table, which must outlive this object, except those of host inputs, which are in
+  /// the table itself.
+  MemoryMap(const graph::GraphView& graph, const args::ArgsTable& args)
+      : graph_{graph}, places_(graph.tensors.size()), moved_(graph.tensors.size()) {
     std::uint64_t lowest = ~std::uint64_t{0};
     for (std::size_t t = 0; t < graph.tasks.size(); ++t) {
-      const auto* block = reinterpret_cast<const std::byte*>(args.block(t, 0));
-      for (const graph::ArgRecord& arg : graph.args_of(graph.tasks[t])) {
-        if (arg.kind != graph::ArgRecord::Kind::address || arg.width != sizeof(std::uint64_t)) continue;
-        if (is_carried_in_args(graph.tensors[arg.tensor].direction)) continue;
-        std::uint64_t address = 0;
-        std::memcpy(&address, block + arg.offset, sizeof address);
-        places_[arg.tensor] = {address, address + graph.tensors[arg.tensor].bytes, true};
-        lowest = std::min(lowest, address);
+      for (std::uint32_t block = 0; block < graph.tasks[t].blocks; ++block) {
+        for (const graph::ArgRecord& arg : graph.args_of(graph.tasks[t])) {
+          if (!arg.is_address() || arg.width != sizeof(std::uint64_t)) continue;
+          if (is_carried_in_args(graph.tensors[arg.tensor].direction)) continue;
+          std::byte* const word = reinterpret_cast<std::byte*>(args.block(t, block)) + arg.offset;
+          const std::uint64_t address = address_in(word);
+          slots_.push_back({word, address, arg.tensor});
+          places_[arg.tensor] = {address, address + graph.tensors[arg.tensor].bytes};
+          lowest = std::min(lowest, address);
+        }
       }
     }
     std::vector<std::uint64_t> cuts;
     for (Place& place : places_) {
-      if (!place.used) continue;
+      if (place.size() == 0) continue;
       place.begin -= lowest;
       place.end -= lowest;
       cuts.push_back(place.begin);
@@ -62,20 +71,47 @@ class MemoryMap {
     }
   }
 
-  [[nodiscard]] std::byte* base() const noexcept {
-    return reinterpret_cast<std::byte*>(base_);  // NOLINT: simulated device memory is host memory
+  /// Copies the contents of moved tensors into the arena, and makes the tasks use them there.
+  void move_back() noexcept {
+    for (const Slot& slot : slots_) {
+      const std::uint64_t now = address_in(slot.word);
+      if (now == slot.place) continue;
+      const graph::TensorRecord& tensor = graph_.tensors[slot.tensor];
+      if (moved_[slot.tensor] == 0 && tensor.is_defined_at_start()) copy(slot.place, now, tensor.bytes);
+      moved_[slot.tensor] = now;
+      std::memcpy(slot.word, &slot.place, sizeof slot.place);
+    }
   }
-  [[nodiscard]] std::size_t size() const noexcept { return segments_.empty() ? 0 : segments_.back().end; }
+  /// Undoes move_back(); `with_contents`: also copies what the tasks wrote to the caller's memory.
+  void move_again(bool with_contents) noexcept {
+    for (const Slot& slot : slots_) {
+      const std::uint64_t address = moved_[slot.tensor];
+      if (address == 0) continue;
+      const graph::TensorRecord& tensor = graph_.tensors[slot.tensor];
+      if (with_contents && address_in(slot.word) == slot.place && kernels_may_write(tensor.direction)) {
+        copy(address, slot.place, tensor.bytes);
+      }
+      std::memcpy(slot.word, &address, sizeof address);
+    }
+    moved_.assign(moved_.size(), 0);
+  }
+
+  /// The memory from the lowest to the highest tensor.
+  [[nodiscard]] std::span<std::byte> bytes() const noexcept {
+    if (segments_.empty()) return {};
+    return {reinterpret_cast<std::byte*>(base_), segments_.back().end};  // NOLINT: simulated device memory
+  }
   [[nodiscard]] const std::vector<Segment>& segments() const noexcept { return segments_; }
   [[nodiscard]] const Place& place(std::size_t tensor) const noexcept { return places_[tensor]; }
   [[nodiscard]] bool covers(std::size_t tensor, const Segment& s) const noexcept {
-    return places_[tensor].used && places_[tensor].begin <= s.begin && s.end <= places_[tensor].end;
+    return places_[tensor].begin <= s.begin && s.end <= places_[tensor].end;
   }
   /// The last tensor that ends before `offset`, the start of a gap.
   [[nodiscard]] std::uint32_t before(std::uint64_t offset) const noexcept {
     std::uint32_t found = no_tensor;
     for (std::uint32_t t = 0; t < places_.size(); ++t) {
-      if (places_[t].used && places_[t].end <= offset && (found == no_tensor || places_[t].end > places_[found].end)) {
+      if (places_[t].size() != 0 && places_[t].end <= offset &&
+          (found == no_tensor || places_[t].end > places_[found].end)) {
         found = t;
       }
     }
@@ -83,6 +119,19 @@ class MemoryMap {
   }
 
  private:
+  struct Slot {
+    std::byte* word;
+    std::uint64_t place;  ///< the address in the arena
+    std::uint32_t tensor;
+  };
+  [[nodiscard]] static std::uint64_t address_in(const std::byte* word) noexcept {
+    std::uint64_t address = 0;
+    std::memcpy(&address, word, sizeof address);
+    return address;
+  }
+  static void copy(std::uint64_t to, std::uint64_t from, std::uint64_t bytes) noexcept {
+    std::memcpy(reinterpret_cast<void*>(to), reinterpret_cast<const void*>(from), bytes);  // NOLINT: host memory
+  }
   [[nodiscard]] std::uint32_t covering(std::uint64_t begin, std::uint64_t end) const noexcept {
     for (std::uint32_t t = 0; t < places_.size(); ++t) {
       if (covers(t, {begin, end, t})) return t;
@@ -90,7 +139,10 @@ class MemoryMap {
     return no_tensor;
   }
 
-  std::vector<Place> places_;
+  graph::GraphView graph_;
+  std::vector<Slot> slots_;
+  std::vector<Place> places_;         ///< by tensor
+  std::vector<std::uint64_t> moved_;  ///< by tensor: its address in the memory of the caller; 0: not moved
   std::vector<Segment> segments_;
   std::uint64_t base_ = 0;
 };

@@ -7,7 +7,6 @@
 #include <rondo/platform/sim/halt.hpp>
 #include <rondo/platform/sim/inline.hpp>
 #include <rondo/platform/sim/memory_map.hpp>
-#include <rondo/platform/sim/moved_tensors.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -68,35 +67,29 @@ class RoundChecker {
         calls_{Inline::load_calls(graph, args)},
         first_call_(graph.tasks.size() + 1),
         map_{graph, args},
-        moved_{graph, args},
-        initial_(map_.size()),
-        expected_(map_.size()),
-        before_task_(map_.size()),
+        initial_(map_.bytes().size()),
+        expected_(map_.bytes().size()),
+        before_task_(map_.bytes().size()),
         compared_(graph.tensors.size()),
-        decides_(graph.tasks.size(), none),
-        repetitions_(graph.loops.size()),
         written_(graph.tensors.size()) {
     for (std::size_t t = 0; t < graph.tasks.size(); ++t) first_call_[t + 1] = first_call_[t] + graph.tasks[t].blocks;
     scopes_.reserve(graph.loops.size() + 1);
     scopes_.emplace_back(graph, none);
-    for (std::uint32_t l = 0; l < graph.loops.size(); ++l) {
-      scopes_.emplace_back(graph, l);
-      if (graph.loops[l].has_work()) decides_[graph.loops[l].decision] = l;
-    }
+    for (std::uint32_t l = 0; l < graph.loops.size(); ++l) scopes_.emplace_back(graph, l);
   }
 
   /// Saves the memory, for the start of each run of the round.
   void begin_round() noexcept {
-    moved_.move_back();
-    if (map_.size() != 0) std::memcpy(initial_.data(), map_.base(), map_.size());
+    map_.move_back();
+    save(initial_);
   }
 
   /// Called after the last run of the round; `is_good`: whether to keep its outputs.
-  void end_round(bool is_good) noexcept { moved_.move_again(is_good); }
+  void end_round(bool is_good) noexcept { map_.move_again(is_good); }
 
   /// Restores the saved memory, with the pattern in all outputs and workspace.
   void restore(bool other_poison) noexcept {
-    if (map_.size() != 0) std::memcpy(map_.base(), initial_.data(), map_.size());
+    put_back(initial_);
     for (std::uint32_t t = 0; t < graph_.tensors.size(); ++t) {
       if (!graph_.tensors[t].is_defined_at_start() && !graph_.tensors[t].is_view()) poison(t, other_poison);
     }
@@ -105,35 +98,31 @@ class RoundChecker {
   /// Runs the tasks in the graph's order, checks the memory after each, and saves the result for compare(). Returns
   /// kernel_failed or stopped if the run ended early.
   [[nodiscard]] Status run_watched(Halt& halt, Findings& findings) noexcept {
-    const auto keep = [this](std::vector<std::byte>& copy) {
-      if (map_.size() != 0) std::memcpy(copy.data(), map_.base(), map_.size());
-    };
     std::fill(written_.begin(), written_.end(), false);
-    std::fill(repetitions_.begin(), repetitions_.end(), 0U);
-    for (std::size_t t = 0; t < graph_.tasks.size(); t = after(t)) {
-      note_outputs_of(graph_.tasks[t]);
-      poison_outputs_of(graph_.tasks[t], false);
-      keep(before_task_);
-      if (const Status status = run_task(t, false, halt); !status) return status;
-      if (!graph_.tasks[t].fills) find_stray_writes(graph_.tasks[t], findings);  // it also zeroes the gaps
-      if (const Status status = find_unwritten(t, halt, findings); !status) return status;
-    }
-    keep(expected_);
-    return {};
+    const Status status = run_scope(scopes_[0], graphs_order, [&](std::uint32_t position) {
+      const graph::TaskRecord& task = graph_.tasks[position];
+      for_each_written(task, [&](std::uint32_t tensor, bool) { written_[root_of(tensor)] = true; });
+      poison_outputs_of(task, false);
+      save(before_task_);
+      if (const Status ran = run_task(position, false, halt); !ran) return ran;
+      if (!task.fills) find_stray_writes(task, findings);  // it also zeroes the gaps
+      return find_unwritten(position, halt, findings);
+    });
+    save(expected_);
+    return status;
   }
 
   [[nodiscard]] Status run_in_order(Halt& halt) noexcept {
-    std::fill(repetitions_.begin(), repetitions_.end(), 0U);
-    for (std::size_t t = 0; t < graph_.tasks.size(); t = after(t)) {
-      if (const Status status = run_task(t, false, halt); !status) return status;
-    }
-    return {};
+    return run_scope(scopes_[0], graphs_order, [&](std::uint32_t position) { return run_task(position, false, halt); });
   }
 
   /// Runs the tasks and their blocks in another order that the edges allow: for seed 0, the task that was added last
   /// first; otherwise random.
   [[nodiscard]] Status run_in_other_order(Halt& halt, std::uint64_t seed) noexcept {
-    return run_scope(scopes_[0], halt, seed);
+    const auto key = [seed](std::uint32_t position) {
+      return seed == 0 ? position : memory_watch::scramble(seed * 0x9E3779B97F4A7C15U + position);
+    };
+    return run_scope(scopes_[0], key, [&](std::uint32_t position) { return run_task(position, true, halt); });
   }
 
   /// Compares the memory with the result of the watched run; each tensor that differs is a finding.
@@ -141,16 +130,12 @@ class RoundChecker {
     std::fill(compared_.begin(), compared_.end(), false);
     // In the order in which tensors were written: later differences may follow from earlier ones.
     for (const graph::TaskRecord& task : graph_.tasks) {
-      for (const graph::ArgRecord& arg : graph_.args_of(task)) {
-        if (arg.kind == graph::ArgRecord::Kind::address && writes(arg.access))
-          compare_tensor(kind, arg.tensor, findings);
-      }
+      for_each_written(task, [&](std::uint32_t tensor, bool) { compare_tensor(kind, tensor, findings); });
     }
     for (std::uint32_t t = 0; t < graph_.tensors.size(); ++t) compare_tensor(kind, t, findings);
     for (const Segment& segment : map_.segments()) {
       if (segment.tensor != MemoryMap::no_tensor) continue;
-      const auto d = memory_watch::difference(memory(segment.begin), expected_.data() + segment.begin,
-                                              segment.end - segment.begin);
+      const auto d = difference(expected_, segment.begin, segment.end);
       if (d.bytes == 0) continue;
       const std::uint32_t before = map_.before(segment.begin);
       findings.add({kind, Finding::none, Finding::none, segment.begin + d.first, d.bytes,
@@ -176,24 +161,17 @@ class RoundChecker {
     std::vector<std::uint32_t> waits_for;
   };
 
-  /// The position of the task that runs after the one at `t` in the graph's order, with its loops.
-  [[nodiscard]] std::size_t after(std::size_t t) noexcept {
-    const std::uint32_t l = decides_[t];
-    if (l == none) return t + 1;
-    const graph::LoopRecord& loop = graph_.loops[l];
-    const graph::Decision decision{calls_.decisions[l]};
-    if (loop.kind == graph::LoopRecord::Kind::when) return decision.holds() ? t + 1 : loop.last;
-    if (!decision.holds() && ++repetitions_[l] < decision.most()) return loop.first;
-    repetitions_[l] = 0;
-    return t + 1;
-  }
-  [[nodiscard]] Status run_scope(Scope& scope, Halt& halt, std::uint64_t seed) noexcept {
+  static constexpr auto graphs_order = [](std::uint32_t position) { return ~std::uint64_t{position}; };
+
+  /// Runs the tasks of a scope and of its loops by `run(position)`: of those that can run, the one with the highest
+  /// `key(position in the scope)`.
+  template <class Key, class Run>
+  [[nodiscard]] Status run_scope(Scope& scope, const Key& key, const Run& run) noexcept {
     const auto lower = [](const Ready& a, const Ready& b) { return a.key < b.key; };
     const graph::GraphView tasks = scope.outline.view();
     std::size_t count = 0;
     const auto add = [&](std::uint32_t position) {
-      const std::uint64_t key = seed == 0 ? position : memory_watch::scramble(seed * 0x9E3779B97F4A7C15U + position);
-      scope.ready[count++] = {key, position};
+      scope.ready[count++] = {key(position), position};
       std::push_heap(scope.ready.data(), scope.ready.data() + count, lower);
     };
     for (std::uint32_t t = 0; t < tasks.tasks.size(); ++t) {
@@ -204,7 +182,7 @@ class RoundChecker {
       std::pop_heap(scope.ready.data(), scope.ready.data() + count, lower);
       const std::uint32_t position = scope.ready[--count].position;
       const graph::Outline::Item& item = scope.outline.items()[position];
-      const Status status = item.loop == none ? run_task(item.first, true, halt) : run_loop(item.loop, halt, seed);
+      const Status status = item.loop == none ? run(item.first) : run_loop(item.loop, key, run);
       if (!status) return status;
       for (const std::uint32_t next : tasks.successors_of(position)) {
         if (--scope.waits_for[next] == 0) add(next);
@@ -212,18 +190,40 @@ class RoundChecker {
     }
     return {};
   }
-  [[nodiscard]] Status run_loop(std::uint32_t l, Halt& halt, std::uint64_t seed) noexcept {
+  template <class Key, class Run>
+  [[nodiscard]] Status run_loop(std::uint32_t l, const Key& key, const Run& run) noexcept {
     const graph::Decision decision{calls_.decisions[l]};
     const bool decides_first = graph_.loops[l].kind == graph::LoopRecord::Kind::when;
     if (decides_first && !decision.holds()) return {};
     for (std::uint64_t i = 0; i < decision.most(); ++i) {
-      if (const Status status = run_scope(scopes_[l + 1], halt, seed); !status) return status;
+      if (const Status status = run_scope(scopes_[l + 1], key, run); !status) return status;
       if (decides_first || decision.holds()) break;
     }
     return {};
   }
 
-  [[nodiscard]] std::byte* memory(std::uint64_t offset) const noexcept { return map_.base() + offset; }
+  void save(std::vector<std::byte>& copy) const noexcept {
+    std::copy(map_.bytes().begin(), map_.bytes().end(), copy.begin());
+  }
+  void put_back(const std::vector<std::byte>& copy) const noexcept {
+    std::copy(copy.begin(), copy.end(), map_.bytes().begin());
+  }
+  /// Calls `visit(tensor, is_out)` for each tensor that a task writes; an Out must be written completely.
+  template <class Visit>
+  void for_each_written(const graph::TaskRecord& task, const Visit& visit) const noexcept {
+    for (const graph::ArgRecord& arg : graph_.args_of(task)) {
+      if (arg.is_address() && writes(arg.access)) visit(arg.tensor, arg.access == Access::write);
+    }
+  }
+  [[nodiscard]] std::uint32_t root_of(std::uint32_t tensor) const noexcept {
+    return graph::root_of(graph_.tensors, tensor);
+  }
+  /// The difference between the memory and a copy of it, in a range.
+  [[nodiscard]] memory_watch::Difference difference(const std::vector<std::byte>& copy, std::uint64_t begin,
+                                                    std::uint64_t end) const noexcept {
+    return memory_watch::difference(memory(begin), copy.data() + begin, end - begin);
+  }
+  [[nodiscard]] std::byte* memory(std::uint64_t offset) const noexcept { return map_.bytes().data() + offset; }
   [[nodiscard]] Status run_task(std::size_t position, bool backwards, Halt& halt) noexcept {
     if (halt.requested()) return halt.status();
     const std::size_t first = first_call_[position];
@@ -241,34 +241,21 @@ class RoundChecker {
   }
   void poison(std::uint32_t tensor, bool other) noexcept {
     const MemoryMap::Place& place = map_.place(tensor);
-    if (!place.used) return;
-    for (std::uint64_t i = 0; i < place.end - place.begin; ++i) {
+    for (std::uint64_t i = 0; i < place.size(); ++i) {
       *memory(place.begin + i) = std::byte{memory_watch::poison[other ? 1 : 0][i % 2]};
     }
   }
-  void note_outputs_of(const graph::TaskRecord& task) noexcept {
-    for (const graph::ArgRecord& arg : graph_.args_of(task)) {
-      if (arg.is_address() && writes(arg.access)) written_[graph::root_of(graph_.tensors, arg.tensor)] = true;
-    }
-  }
   void poison_outputs_of(const graph::TaskRecord& task, bool other) noexcept {
-    for (const graph::ArgRecord& arg : graph_.args_of(task)) {
-      if (arg.kind == graph::ArgRecord::Kind::address && arg.access == Access::write) poison(arg.tensor, other);
-    }
-  }
-  [[nodiscard]] const graph::ArgRecord* writable(const graph::TaskRecord& task, const Segment& segment) const noexcept {
-    for (const graph::ArgRecord& arg : graph_.args_of(task)) {
-      if (arg.kind == graph::ArgRecord::Kind::address && writes(arg.access) && map_.covers(arg.tensor, segment)) {
-        return &arg;
-      }
-    }
-    return nullptr;
+    for_each_written(task, [&](std::uint32_t tensor, bool is_out) {
+      if (is_out) poison(tensor, other);
+    });
   }
   void find_stray_writes(const graph::TaskRecord& task, Findings& findings) noexcept {
     for (const Segment& segment : map_.segments()) {
-      if (writable(task, segment) != nullptr) continue;
-      const auto d = memory_watch::difference(memory(segment.begin), before_task_.data() + segment.begin,
-                                              segment.end - segment.begin);
+      bool may_write = false;
+      for_each_written(task, [&](std::uint32_t tensor, bool) { may_write |= map_.covers(tensor, segment); });
+      if (may_write) continue;
+      const auto d = difference(before_task_, segment.begin, segment.end);
       if (d.bytes == 0) continue;
       Finding f{Finding::Kind::wrote_outside, task.added_as, segment.tensor, segment.begin + d.first, d.bytes, {}};
       f.text = Error::Text("task ", task.added_as, " '", graph_.name(task.name), "' changed ", d.bytes, " bytes of ");
@@ -276,7 +263,7 @@ class RoundChecker {
         f.offset -= map_.place(segment.tensor).begin;
         bool is_input = false;
         for (const graph::ArgRecord& arg : graph_.args_of(task)) {
-          is_input |= arg.kind == graph::ArgRecord::Kind::address && arg.tensor == segment.tensor;
+          is_input |= arg.is_address_of(segment.tensor);
         }
         if (is_input) f.kind = Finding::Kind::wrote_input;
         const Error::Text rest("tensor '", graph_.name(graph_.tensors[segment.tensor].name), "', the first at byte ",
@@ -293,23 +280,20 @@ class RoundChecker {
   }
   [[nodiscard]] Status find_unwritten(std::size_t position, Halt& halt, Findings& findings) noexcept {
     const graph::TaskRecord& task = graph_.tasks[position];
-    const auto for_each_output = [&](auto&& visit) {
-      for (const graph::ArgRecord& arg : graph_.args_of(task)) {
-        if (arg.kind == graph::ArgRecord::Kind::address && arg.access == Access::write) visit(arg.tensor);
-      }
-    };
+    const std::byte* const now = map_.bytes().data();
     bool suspicious = false;
     std::uint64_t first = 0;
-    for_each_output([&](std::uint32_t t) { suspicious |= unwritten(t, map_.base(), nullptr, first) != 0; });
+    for_each_written(
+        task, [&](std::uint32_t t, bool is_out) { suspicious |= is_out && unwritten(t, now, nullptr, first) != 0; });
     if (!suspicious) return {};
 
     // A kernel may write values equal to one poison, but not to both.
-    std::memcpy(expected_.data(), map_.base(), map_.size());
-    std::memcpy(map_.base(), before_task_.data(), map_.size());
+    save(expected_);
+    put_back(before_task_);
     poison_outputs_of(task, true);
     if (const Status status = run_task(position, false, halt); !status) return status;
-    for_each_output([&](std::uint32_t t) {
-      const std::uint64_t elements = unwritten(t, expected_.data(), map_.base(), first);
+    for_each_written(task, [&](std::uint32_t t, bool is_out) {
+      const std::uint64_t elements = is_out ? unwritten(t, expected_.data(), now, first) : 0;
       if (elements == 0) return;
       const graph::TensorRecord& tensor = graph_.tensors[t];
       const std::uint64_t size = tensor.bytes / tensor.count;
@@ -318,17 +302,16 @@ class RoundChecker {
                                 tensor.count, " elements of its Out '", graph_.name(tensor.name),
                                 "' unwritten, the first at index ", first, "; write each, or take it as InOut")});
     });
-    std::memcpy(map_.base(), expected_.data(), map_.size());
+    put_back(expected_);
     return {};
   }
   void compare_tensor(Finding::Kind kind, std::uint32_t tensor, Findings& findings) noexcept {
-    if (compared_[tensor] || !map_.place(tensor).used) return;
-    const std::uint32_t root = graph::root_of(graph_.tensors, tensor);
+    const MemoryMap::Place& place = map_.place(tensor);
+    if (compared_[tensor] || place.size() == 0) return;
+    const std::uint32_t root = root_of(tensor);
     if (!written_[root] && !graph_.tensors[root].is_defined_at_start()) return;  // its tasks were skipped
     compared_[tensor] = true;
-    const MemoryMap::Place& place = map_.place(tensor);
-    const auto d =
-        memory_watch::difference(memory(place.begin), expected_.data() + place.begin, place.end - place.begin);
+    const auto d = difference(expected_, place.begin, place.end);
     if (d.bytes == 0) return;
     const graph::TensorRecord& record = graph_.tensors[tensor];
     const char* what =
@@ -348,11 +331,11 @@ class RoundChecker {
     text.append("; written by");
     bool any = false;
     for (const graph::TaskRecord& task : graph_.tasks) {
-      for (const graph::ArgRecord& arg : graph_.args_of(task)) {
-        if (arg.kind != graph::ArgRecord::Kind::address || arg.tensor != tensor || !writes(arg.access)) continue;
+      for_each_written(task, [&](std::uint32_t written, bool) {
+        if (written != tensor) return;
         text.append(Error::Text(any ? ", " : " ", "task ", task.added_as, " '", graph_.name(task.name), "'"));
         any = true;
-      }
+      });
     }
     if (!any) text.append(" no task");
   }
@@ -376,15 +359,12 @@ class RoundChecker {
   Inline::DynamicProgram calls_;
   std::vector<std::size_t> first_call_;
   MemoryMap map_;
-  MovedTensors moved_;
   std::vector<std::byte> initial_;
   std::vector<std::byte> expected_;
   std::vector<std::byte> before_task_;
-  std::vector<char> compared_;              ///< by tensor
-  std::vector<std::uint32_t> decides_;      ///< by task: the loop about which it decides, or none
-  std::vector<std::uint32_t> repetitions_;  ///< by loop: those that are over
-  std::vector<char> written_;               ///< by tensor: whether a task of the watched run writes it
-  std::vector<Scope> scopes_;               ///< the graph, then its loops
+  std::vector<char> compared_;  ///< by tensor
+  std::vector<char> written_;   ///< by tensor: whether a task of the watched run writes it
+  std::vector<Scope> scopes_;   ///< the graph, then its loops
 };
 
 }  // namespace rondo::platform::sim

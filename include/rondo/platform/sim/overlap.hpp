@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <numeric>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -60,8 +59,7 @@ namespace rondo::platform::sim {
 /// threads busy as long as enough rounds are in flight.
 [[nodiscard]] inline Schedule stages_on(const NodeGraph& g, std::size_t threads, const ReplayCosts& costs) {
   const double per_node = std::max(1.0, costs.per_node);
-  double total = 0;
-  for (const NodeGraph::Node& node : g.nodes) total += node.cost + per_node;
+  const double total = g.cost() + per_node * static_cast<double>(g.nodes.size());
   Schedule stages;
   stages.order.resize(threads);
   double at = 0;
@@ -77,51 +75,21 @@ namespace rondo::platform::sim {
 }
 
 /// The time from the end of one round to the end of the next, in nanoseconds, when `depth` rounds are always in flight.
-/// O(depth · (nodes · log nodes + edges)).
 [[nodiscard]] inline double period_of(const NodeGraph& g, const Schedule& schedule, std::size_t depth,
                                       const ReplayCosts& costs) {
-  const double per_node = std::max(1.0, costs.per_node);
-  std::vector<std::uint32_t> order(g.nodes.size());
-  std::iota(order.begin(), order.end(), 0U);
-  std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
-    return schedule.start[a] != schedule.start[b] ? schedule.start[a] < schedule.start[b] : a < b;
-  });
-  std::vector<std::size_t> thread(g.nodes.size());
-  for (std::size_t t = 0; t < schedule.order.size(); ++t) {
-    for (const std::uint32_t node : schedule.order[t]) thread[node] = t;
-  }
   const std::size_t measured = 4 * depth;  // rounds may end in bursts of `depth`
-  const std::size_t rounds = measured + 2 * depth + 6;
-  std::vector<double> free_at(schedule.order.size());
-  std::vector<double> before(g.nodes.size());  // when each node was done in the previous round
-  std::vector<double> done(g.nodes.size());
-  std::vector<double> ends(rounds);
-  for (std::size_t round = 0; round < rounds; ++round) {
-    const double begin = round < depth ? 0 : ends[round - depth] + costs.per_round;
-    for (const std::uint32_t node : order) {
-      const auto seen = [&](std::uint32_t other, double at) {
-        return at + (thread[other] == thread[node] ? 0 : costs.across_threads);
-      };
-      double start = std::max(begin, free_at[thread[node]]);
-      for (const std::uint32_t p : g.predecessors[node]) start = std::max(start, seen(p, done[p]));
-      for (const std::uint32_t p : g.carried[node]) start = std::max(start, seen(p, before[p]));
-      done[node] = free_at[thread[node]] = start + g.nodes[node].cost + per_node;
-      ends[round] = std::max(ends[round], done[node]);
-    }
-    std::swap(before, done);
-  }
-  return (ends[rounds - 1] - ends[rounds - 1 - measured]) / static_cast<double>(measured);
+  const std::vector<double> ends = ends_of(g, schedule, measured + 2 * depth + 6, depth, costs);
+  return (ends.back() - ends[ends.size() - 1 - measured]) / static_cast<double>(measured);
 }
 
 /// Returns the schedule on up to `most` threads with the shortest period, or none if one thread is as fast. It compares
 /// stages with schedules for a single round, in which each thread continues with the next round.
 [[nodiscard]] inline std::optional<Plan> plan_overlap(const NodeGraph& calls, std::size_t most, std::size_t depth,
                                                       const ReplayCosts& costs) {
-  double alone = 0;
-  for (const NodeGraph::Node& node : calls.nodes) alone += node.cost;
+  const double alone = calls.cost();
   double best = 0.95 * alone;
   std::optional<Plan> plan;
-  for (std::size_t threads = 2; threads <= most;) {
+  for (std::size_t threads = 2; threads <= most; threads = next_thread_count(threads, most)) {
     // Small enough to be distributed evenly, large enough that the overhead per node does not matter.
     const NodeGraph nodes = fuse_chains(calls, alone / static_cast<double>(threads) / 128);
     for (Schedule schedule : {stages_on(nodes, threads, costs), schedule_on(nodes, threads, costs)}) {
@@ -131,8 +99,6 @@ namespace rondo::platform::sim {
       best = 0.98 * period;
       plan = Plan{nodes, std::move(schedule)};
     }
-    if (threads == most) break;
-    threads = std::min(most, threads < 8 ? threads + 1 : threads + threads / 4);
   }
   return plan;
 }

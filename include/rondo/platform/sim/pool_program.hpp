@@ -317,7 +317,7 @@ class PoolProgram {
       node.cost = 0;
       for (std::uint32_t c = 0; c < node.call_count; ++c) node.cost += costs_[plan_.nodes.calls[node.first_call + c]];
     }
-    return makespan_of(plan_.nodes, plan_.schedule, options_.costs);
+    return ends_of(plan_.nodes, plan_.schedule, 1, 1, options_.costs)[0];
   }
   /// Searches for a schedule for rounds that overlap, with this many slots.
   void plan_overlap_of(std::size_t slots) {

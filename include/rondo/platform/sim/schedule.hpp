@@ -38,6 +38,13 @@ struct NodeGraph {
   std::vector<std::vector<std::uint32_t>> predecessors;
   std::vector<std::vector<std::uint32_t>> successors;
   std::vector<std::vector<std::uint32_t>> carried;  ///< by node: nodes of the previous round that must precede it
+
+  /// The cost of all nodes, in nanoseconds.
+  [[nodiscard]] double cost() const noexcept {
+    double sum = 0;
+    for (const Node& node : nodes) sum += node.cost;
+    return sum;
+  }
 };
 
 /// Makes the nodes. `call_costs`: one per task and block, in the order of the graph. `carried`: pairs of tasks; the
@@ -146,22 +153,10 @@ struct Schedule {
   const std::size_t n = g.nodes.size();
   // Each node must take some time: batches rely on it (see Replay).
   const double per_node = std::max(1.0, costs.per_node);
-  std::vector<std::uint32_t> waiting(n);
-  std::vector<std::uint32_t> topological;
-  for (std::uint32_t i = 0; i < n; ++i) {
-    waiting[i] = static_cast<std::uint32_t>(g.predecessors[i].size());
-    if (waiting[i] == 0) topological.push_back(i);
-  }
-  for (std::size_t i = 0; i < topological.size(); ++i) {
-    for (const std::uint32_t s : g.successors[topological[i]]) {
-      if (--waiting[s] == 0) topological.push_back(s);
-    }
-  }
   std::vector<double> to_end(n);
   for (std::size_t i = n; i-- > 0;) {
-    const std::uint32_t node = topological[i];
-    for (const std::uint32_t s : g.successors[node]) to_end[node] = std::max(to_end[node], to_end[s]);
-    to_end[node] += g.nodes[node].cost + per_node;
+    for (const std::uint32_t s : g.successors[i]) to_end[i] = std::max(to_end[i], to_end[s]);
+    to_end[i] += g.nodes[i].cost + per_node;
   }
 
   Schedule result;
@@ -192,8 +187,9 @@ struct Schedule {
     arriving.push_back({time, node});
     std::push_heap(arriving.begin(), arriving.end());
   };
+  std::vector<std::size_t> waiting(n);
   for (std::uint32_t i = 0; i < n; ++i) {
-    waiting[i] = static_cast<std::uint32_t>(g.predecessors[i].size());
+    waiting[i] = g.predecessors[i].size();
     if (waiting[i] == 0) arrive(0, i);
   }
   for (std::size_t placed = 0; placed < n; ++placed) {
@@ -236,9 +232,10 @@ struct Schedule {
   return result;
 }
 
-/// The end of a round with this schedule, in nanoseconds from its start, if its nodes cost what `g` says. O(nodes · log
-/// nodes + edges).
-[[nodiscard]] inline double makespan_of(const NodeGraph& g, const Schedule& schedule, const ReplayCosts& costs) {
+/// The ends of consecutive rounds with this schedule, in nanoseconds from the start of the first, if its nodes cost
+/// what `g` says and up to `depth` rounds are in flight. O(nodes · log nodes + rounds · (nodes + edges)).
+[[nodiscard]] inline std::vector<double> ends_of(const NodeGraph& g, const Schedule& schedule, std::size_t rounds,
+                                                 std::size_t depth, const ReplayCosts& costs) {
   const double per_node = std::max(1.0, costs.per_node);
   std::vector<std::uint32_t> order;
   std::vector<std::size_t> thread(g.nodes.size());
@@ -249,18 +246,31 @@ struct Schedule {
   std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
     return schedule.start[a] != schedule.start[b] ? schedule.start[a] < schedule.start[b] : a < b;
   });
-  std::vector<double> free_at(schedule.order.size(), costs.per_round);
+  std::vector<double> free_at(schedule.order.size());
+  std::vector<double> before(g.nodes.size());  // when each node was done in the previous round
   std::vector<double> done(g.nodes.size());
-  double end = 0;
-  for (const std::uint32_t node : order) {
-    double start = free_at[thread[node]];
-    for (const std::uint32_t p : g.predecessors[node]) {
-      start = std::max(start, done[p] + (thread[p] == thread[node] ? 0 : costs.across_threads));
+  std::vector<double> ends(rounds);
+  for (std::size_t round = 0; round < rounds; ++round) {
+    const double begin = costs.per_round + (round < depth ? 0 : ends[round - depth]);
+    for (const std::uint32_t node : order) {
+      const auto seen = [&](std::uint32_t other, double at) {
+        return at + (thread[other] == thread[node] ? 0 : costs.across_threads);
+      };
+      double start = std::max(begin, free_at[thread[node]]);
+      for (const std::uint32_t p : g.predecessors[node]) start = std::max(start, seen(p, done[p]));
+      for (const std::uint32_t p : g.carried[node]) start = std::max(start, seen(p, before[p]));
+      done[node] = free_at[thread[node]] = start + g.nodes[node].cost + per_node;
+      ends[round] = std::max(ends[round], done[node]);
     }
-    done[node] = free_at[thread[node]] = start + g.nodes[node].cost + per_node;
-    end = std::max(end, done[node]);
+    std::swap(before, done);
   }
-  return end;
+  return ends;
+}
+
+/// The number of threads to try after this one: each number up to 8, then steps of a quarter, and always `most`.
+[[nodiscard]] constexpr std::size_t next_thread_count(std::size_t threads, std::size_t most) noexcept {
+  if (threads == most) return most + 1;
+  return std::min(most, threads < 8 ? threads + 1 : threads + threads / 4);
 }
 
 /// The best schedule on 1 to `most` threads. One thread costs only the tasks; more threads must gain at least a
@@ -268,14 +278,11 @@ struct Schedule {
 [[nodiscard]] inline Schedule best_schedule(const NodeGraph& g, std::size_t most, const ReplayCosts& costs) {
   Schedule best;
   best.order.resize(1);
-  for (const auto& node : g.nodes) best.makespan += node.cost;
+  best.makespan = g.cost();
   for (std::uint32_t n = 0; n < g.nodes.size(); ++n) best.order[0].push_back(n);
-  // Tries every number of threads up to 8, then steps of a quarter, and always `most`.
-  for (std::size_t threads = 2; threads <= most;) {
+  for (std::size_t threads = 2; threads <= most; threads = next_thread_count(threads, most)) {
     Schedule candidate = schedule_on(g, threads, costs);
     if (candidate.makespan < 0.95 * best.makespan) best = std::move(candidate);
-    if (threads == most) break;
-    threads = std::min(most, threads < 8 ? threads + 1 : threads + threads / 4);
   }
   return best;
 }
@@ -291,13 +298,9 @@ struct Plan {
 [[nodiscard]] inline Plan plan_round(const NodeGraph& calls, std::size_t most, const ReplayCosts& costs) {
   Plan plan{fuse_chains(calls), {}};
   plan.schedule = best_schedule(plan.nodes, most, costs);
-  double total = 0;
   double longest = 0;
-  for (const NodeGraph::Node& node : plan.nodes.nodes) {
-    total += node.cost;
-    longest = std::max(longest, node.cost);
-  }
-  const double most_cost = total / static_cast<double>(most) / 64;
+  for (const NodeGraph::Node& node : plan.nodes.nodes) longest = std::max(longest, node.cost);
+  const double most_cost = calls.cost() / static_cast<double>(most) / 64;
   if (most < 2 || longest <= most_cost) return plan;
   Plan cut{fuse_chains(calls, most_cost), {}};
   cut.schedule = best_schedule(cut.nodes, most, costs);

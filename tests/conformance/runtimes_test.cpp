@@ -386,7 +386,6 @@ TEST_CASE_TEMPLATE("a ring that nothing will free is a deadlock that names scope
   const auto y = graph.inout<float>("y", {16});
   Options<C> options;
   options.stream.ring_bytes = Bytes{4096};
-  options.stream.deadlock_after_ms = 30;
   auto session = open_case<C>(
       graph,
       [=](auto& round) {
@@ -417,7 +416,6 @@ TEST_CASE_TEMPLATE("a scope with more tasks than the window publishes none: a de
   const auto y = graph.inout<float>("y", {16});
   Options<C> options;
   options.stream.window = 64;
-  options.stream.deadlock_after_ms = 30;
   auto session = open_case<C>(
       graph,
       [=](auto& round) {
@@ -437,7 +435,6 @@ TEST_CASE("a slow kernel is no deadlock, however long the orchestration waits") 
   Options<C> options;
   options.stream.window = 4;
   options.stream.threads = 1;
-  options.stream.deadlock_after_ms = 1;
   auto session = open_case<C>(
       graph,
       [=](auto& round) {

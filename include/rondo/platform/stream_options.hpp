@@ -26,8 +26,6 @@ struct StreamOptions {
   std::uint32_t regions = 262'144;
   /// Edges that may be pending at once in addition to two per task.
   std::uint32_t edges = 65'536;
-  /// The time after which a round fails if the orchestration waits for room while no task runs or becomes ready.
-  std::uint32_t deadlock_after_ms = 500;
   /// On the Inline engine: run tasks as late as possible and the newest first. This is slower, but reveals missing
   /// edges.
   bool late = false;

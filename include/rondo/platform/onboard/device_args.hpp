@@ -59,8 +59,8 @@ struct OrchestratorArgs {
   std::uint32_t tensors = 0;
   std::uint32_t regions = 0;
   std::uint32_t edges = 0;
-  std::uint32_t deadlock_after_ms = 0;
   std::uint32_t late = 0;
+  std::uint32_t reserved = 0;
   // The cores that run the tasks
   std::uint64_t mailboxes_at = 0;
   std::uint32_t cube_cores = 0;

@@ -144,7 +144,6 @@ struct OrchestratorState final : DeviceState {
     options.tensors = args.tensors;
     options.regions = args.regions;
     options.edges = args.edges;
-    options.deadlock_after_ms = args.deadlock_after_ms;
     options.late = args.late != 0;
     return options;
   }

@@ -150,7 +150,6 @@ class Orchestration {
     args.tensors = options.tensors;
     args.regions = options.regions;
     args.edges = options.edges;
-    args.deadlock_after_ms = options.deadlock_after_ms;
     args.late = options.late ? 1 : 0;
     args.tensors_at = 3 * args_stride;
     std::uint64_t end = align_up(args.tensors_at + sizeof(OrchestratorTensor) * view.tensors.size(), 64);

@@ -82,7 +82,6 @@ struct alignas(64) TensorState {
   std::uint64_t extents[max_rank] = {};
   std::uint32_t grid_count = 0;
   std::uint32_t element_bytes = 0;
-  TensorState* next_free = nullptr;
   std::uint64_t heap_end = 0;   ///< the position in the ring after its memory
   std::uint64_t until[4] = {};  ///< once closed: free when the tail of each window has reached this
 };

@@ -9,7 +9,6 @@
 #include <rondo/platform/sim/dynamic/stream_rings.hpp>
 #include <rondo/platform/sim/task_slot.hpp>
 #include <rondo/platform/sim/task_stream.hpp>
-#include <rondo/platform/sim/waiting.hpp>
 #include <rondo/platform/stream_options.hpp>
 
 #include <atomic>
@@ -39,7 +38,6 @@ class StreamCore {
              const graph::GraphView& interface)
       : limits_{limits},
         late_{options.late && threads == 0},
-        deadlock_after_ms_{options.deadlock_after_ms},
         ring_count_{rings},
         heap_bytes_{options.ring_bytes.value / 1024 * 1024},
         rings_(rings),
@@ -271,7 +269,6 @@ class StreamCore {
 
   arch::Limits limits_;
   bool late_;
-  std::uint32_t deadlock_after_ms_;
   std::uint32_t ring_count_;
   std::uint64_t heap_bytes_;
   std::vector<ScopeRing> rings_;
@@ -318,26 +315,16 @@ class StreamCore {
   template <class HasRoom, class Describe>
   [[gnu::noinline, gnu::cold]] void make_room(HasRoom has_room, Describe describe) {
     (void)reclaim();
-    bool counting = false;
-    std::uint64_t since = 0;
-    for (std::uint32_t times = 0; !has_room();) {
+    for (std::uint32_t times = 0; !has_room(); (void)reclaim()) {
       if (stream_.failed()) throw Stopped{};
       if (stream_.help()) {
         times = 0;
-        counting = false;
       } else if (!stream_.quiet()) {
-        counting = false;
         TaskStream::back_off(times);
-      } else if (!counting && stream_.threaded()) {
-        counting = true;
-        since = now_ns();
-      } else if (!stream_.threaded() || now_ns() - since >= std::uint64_t{deadlock_after_ms_} * 1'000'000) {
-        if (!reclaim() || !has_room()) fail_stuck(describe());
-        return;
       } else {
-        TaskStream::back_off(times);
+        (void)reclaim();
+        if (!has_room()) fail_stuck(describe());  // all tasks that were ready are done, so none will become ready
       }
-      if (reclaim()) counting = false;
     }
   }
   [[noreturn]] void fail_stuck(const Shortage& shortage);

@@ -15,6 +15,9 @@
 /// Schedules for overlapping rounds: a thread that is done with its part of a round continues with the next round.
 namespace rondo::platform::sim {
 
+/// Whether there is a schedule for rounds that overlap: not searched for yet, found, or not worthwhile.
+enum class OverlapPlan : std::uint8_t { unknown, planned, declined };
+
 /// Returns pairs of tasks: the second task of a pair must run after the first task in the previous round, because one
 /// of them writes memory that both use and that all rounds share: residents, kept workspace, and workspace that is
 /// zeroed once. All other tensors have their own memory in each slot. The edges within a round, and the order of a
@@ -74,6 +77,14 @@ namespace rondo::platform::sim {
   return stages;
 }
 
+/// Makes the plan that was chosen for calls of these costs.
+[[nodiscard]] inline Plan make_plan(const NodeGraph& calls, const PlanChoice& choice, const ReplayCosts& costs) {
+  Plan plan{choice, fuse_chains(calls, choice.most_cost), {}};
+  plan.schedule = choice.in_stages != 0 ? stages_on(plan.nodes, choice.threads, costs)
+                                        : schedule_on(plan.nodes, choice.threads, costs);
+  return plan;
+}
+
 /// The time from the end of one round to the end of the next, in nanoseconds, when `depth` rounds are always in flight.
 [[nodiscard]] inline double period_of(const NodeGraph& g, const Schedule& schedule, std::size_t depth,
                                       const ReplayCosts& costs) {
@@ -91,13 +102,14 @@ namespace rondo::platform::sim {
   std::optional<Plan> plan;
   for (std::size_t threads = 2; threads <= most; threads = next_thread_count(threads, most)) {
     // Small enough to be distributed evenly, large enough that the overhead per node does not matter.
-    const NodeGraph nodes = fuse_chains(calls, alone / static_cast<double>(threads) / 128);
-    for (Schedule schedule : {stages_on(nodes, threads, costs), schedule_on(nodes, threads, costs)}) {
+    const double most_cost = alone / static_cast<double>(threads) / 128;
+    for (const std::uint32_t in_stages : {1U, 0U}) {
+      Plan candidate = make_plan(calls, {most_cost, static_cast<std::uint32_t>(threads), in_stages}, costs);
       // Stages are preferred, since their threads seldom wait for each other, and so are fewer threads.
-      const double period = period_of(nodes, schedule, depth, costs);
+      const double period = period_of(candidate.nodes, candidate.schedule, depth, costs);
       if (period >= best) continue;
       best = 0.98 * period;
-      plan = Plan{nodes, std::move(schedule)};
+      plan = std::move(candidate);
     }
   }
   return plan;

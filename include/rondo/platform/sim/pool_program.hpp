@@ -2,12 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <rondo/detail/bytes.hpp>
 #include <rondo/error.hpp>
 #include <rondo/graph/records.hpp>
 #include <rondo/platform/sim/cost_watch.hpp>
 #include <rondo/platform/sim/halt.hpp>
 #include <rondo/platform/sim/inline.hpp>
-#include <rondo/platform/sim/kept_plan.hpp>
 #include <rondo/platform/sim/overlap.hpp>
 #include <rondo/platform/sim/replay.hpp>
 #include <rondo/platform/sim/schedule.hpp>
@@ -16,7 +16,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -45,6 +44,14 @@ struct PoolOptions {
   bool overlap_rounds = true;
   ReplayCosts costs = {};  ///< the overhead of rounds on several threads, by which schedules are chosen
   TeamOptions team = {};   ///< where the other threads run, and how they wait
+};
+
+/// The state of a PoolProgram, as bytes; the first three are 0 or 1.
+struct KeptFlags {
+  std::uint8_t is_settled = 0;
+  std::uint8_t is_forced_alone = 0;
+  std::uint8_t is_spread = 0;  ///< over several threads, by a PlanChoice that follows
+  OverlapPlan overlap = OverlapPlan::unknown;
 };
 
 /// A graph with its threads and the costs learned so far.
@@ -110,15 +117,16 @@ class PoolProgram {
   }
 
   // The learned costs and schedule, as bytes for a program of the same graph. Precondition: no round is under way.
-  /// Returns the costs of the tasks and the schedule; nothing if the costs are not known yet or not learned at all.
+  /// Returns the costs of the tasks and the choice of the schedule; nothing if the costs are not known yet or not
+  /// learned at all.
   [[nodiscard]] std::vector<std::byte> learned() const {
     rondo::detail::ByteWriter to;
     if (!learns_ || !has_learned()) return {};
     to.put(threads_);
     to.put_all(costs_);
     to.put(KeptFlags{is_settled_, is_forced_alone_, replay_ != nullptr, overlap_});
-    if (replay_ != nullptr) write_plan(to, plan_);
-    if (overlap_ == OverlapPlan::planned) write_plan(to, overlap_plan_);
+    if (replay_ != nullptr) to.put(plan_.choice);
+    if (overlap_ == OverlapPlan::planned) to.put(overlap_plan_.choice);
     return to.take();
   }
   /// Continues where the program was that returned these bytes: learns and plans nothing. @throws Error
@@ -132,21 +140,21 @@ class PoolProgram {
     }
     std::vector<double> costs = from.get_all<double>();
     const auto flags = from.get<KeptFlags>();
-    bool is_good = costs.size() == costs_.size() &&
-                   std::all_of(costs.begin(), costs.end(), [](double c) { return c >= 0 && std::isfinite(c); });
-    std::optional<Plan> plan;
-    if (is_good && flags.is_spread != 0) {
-      plan = read_plan(from, make_node_graph(graph_, costs), threads_);
-      is_good = plan.has_value();
-    }
-    std::optional<Plan> overlap_plan;
-    if (is_good && flags.overlap == OverlapPlan::planned) {
-      overlap_plan = read_plan(from, make_node_graph(graph_, costs, find_carried(graph_)), threads_);
-      is_good = overlap_plan.has_value();
-    }
-    is_good = is_good && flags.overlap <= OverlapPlan::declined;
-    if (!is_good || !from.is_finished()) {
+    const bool has_plan = flags.is_spread != 0;
+    const bool has_overlap_plan = flags.overlap == OverlapPlan::planned;
+    const PlanChoice choice = has_plan ? from.get<PlanChoice>() : PlanChoice{};
+    const PlanChoice overlap_choice = has_overlap_plan ? from.get<PlanChoice>() : PlanChoice{};
+    const auto fits = [&](const PlanChoice& c) { return c.most_cost >= 0 && c.threads >= 2 && c.threads <= threads_; };
+    if (!from.is_finished() || costs.size() != costs_.size() || flags.overlap > OverlapPlan::declined ||
+        !std::all_of(costs.begin(), costs.end(), [](double c) { return c >= 0 && c < 1e18; }) ||
+        (has_plan && !fits(choice)) || (has_overlap_plan && !fits(overlap_choice))) {
       throw Error(Errc::invalid_argument, Error::Text("the learned schedule does not belong to this graph"));
+    }
+    std::optional<Plan> plan;
+    std::optional<Plan> overlap_plan;
+    if (has_plan) plan = make_plan(make_node_graph(graph_, costs), choice, options_.costs);
+    if (has_overlap_plan) {
+      overlap_plan = make_plan(make_node_graph(graph_, costs, find_carried(graph_)), overlap_choice, options_.costs);
     }
     if (plan) replay_ = make_replay(*plan);
     measure_clock();

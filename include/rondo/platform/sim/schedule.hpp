@@ -30,8 +30,7 @@ struct NodeGraph {
   struct Node {
     std::uint32_t first_call = 0;  ///< position in `calls`
     std::uint32_t call_count = 0;
-    double cost = 0;          ///< nanoseconds
-    std::uint32_t parts = 1;  ///< the number of nodes before chains were fused
+    double cost = 0;  ///< nanoseconds
   };
   std::vector<Node> nodes;           ///< each after its predecessors
   std::vector<std::uint32_t> calls;  ///< the numbers of (task, block) pairs, in the order of the graph
@@ -88,10 +87,10 @@ struct NodeGraph {
   return g;
 }
 
-/// Fuses each node with its only predecessor if it is that node's only successor, and if `joins(number, chain, next)`
-/// returns true: `chain` is the fused node so far, `number` its number, `next` the node to append.
-template <class Joins>
-[[nodiscard]] NodeGraph fuse_chains_if(const NodeGraph& g, const Joins& joins) {
+/// Fuses each node with its only predecessor if it is that node's only successor, up to nodes of `most_cost`
+/// nanoseconds.
+[[nodiscard]] inline NodeGraph fuse_chains(const NodeGraph& g,
+                                           double most_cost = std::numeric_limits<double>::infinity()) {
   constexpr std::uint32_t none = 0xFFFF'FFFF;
   NodeGraph fused;
   std::vector<std::uint32_t> head(g.nodes.size(), none);  // node -> fused node
@@ -101,16 +100,15 @@ template <class Joins>
   for (std::uint32_t n = 0; n < g.nodes.size(); ++n) {
     if (head[n] != none) continue;
     const auto id = static_cast<std::uint32_t>(fused.nodes.size());
-    NodeGraph::Node node{static_cast<std::uint32_t>(fused.calls.size()), 0, 0.0, 0};
+    NodeGraph::Node node{static_cast<std::uint32_t>(fused.calls.size())};
     for (std::uint32_t m = n;; m = g.successors[m][0]) {
       head[m] = id;
-      ++node.parts;
       node.cost += g.nodes[m].cost;
       node.call_count += g.nodes[m].call_count;
       for (std::uint32_t c = 0; c < g.nodes[m].call_count; ++c)
         fused.calls.push_back(g.calls[g.nodes[m].first_call + c]);
       if (g.successors[m].size() != 1 || !continues(g.successors[m][0])) break;
-      if (!joins(id, node, g.nodes[g.successors[m][0]])) break;
+      if (node.cost + g.nodes[g.successors[m][0]].cost > most_cost) break;
     }
     fused.nodes.push_back(node);
   }
@@ -129,14 +127,6 @@ template <class Joins>
     }
   }
   return fused;
-}
-
-/// Fuses chains up to nodes of `most_cost` nanoseconds.
-[[nodiscard]] inline NodeGraph fuse_chains(const NodeGraph& g,
-                                           double most_cost = std::numeric_limits<double>::infinity()) {
-  return fuse_chains_if(g, [&](std::uint32_t, const NodeGraph::Node& chain, const NodeGraph::Node& next) {
-    return chain.cost + next.cost <= most_cost;
-  });
 }
 
 /// The nodes of each thread, in order.
@@ -287,8 +277,16 @@ struct Schedule {
   return best;
 }
 
+/// What a search for a plan decides. With the costs of the calls, it determines the plan.
+struct PlanChoice {
+  double most_cost = std::numeric_limits<double>::infinity();  ///< of a node of fused calls, in nanoseconds
+  std::uint32_t threads = 1;
+  std::uint32_t in_stages = 0;  ///< 1: by stages_on(), 0: by schedule_on()
+};
+
 /// A graph cut into nodes, and their schedule.
 struct Plan {
+  PlanChoice choice;
   NodeGraph nodes;
   Schedule schedule;
 };
@@ -296,15 +294,19 @@ struct Plan {
 /// The best schedule of calls on 1 to `most` threads. Chains are whole nodes, or cut if that helps: on two threads, one
 /// of three chains has to change threads half-way.
 [[nodiscard]] inline Plan plan_round(const NodeGraph& calls, std::size_t most, const ReplayCosts& costs) {
-  Plan plan{fuse_chains(calls), {}};
-  plan.schedule = best_schedule(plan.nodes, most, costs);
+  const auto best_of = [&](double most_cost) {
+    Plan plan{{most_cost}, fuse_chains(calls, most_cost), {}};
+    plan.schedule = best_schedule(plan.nodes, most, costs);
+    plan.choice.threads = static_cast<std::uint32_t>(plan.schedule.order.size());
+    return plan;
+  };
+  Plan whole = best_of(PlanChoice{}.most_cost);
   double longest = 0;
-  for (const NodeGraph::Node& node : plan.nodes.nodes) longest = std::max(longest, node.cost);
+  for (const NodeGraph::Node& node : whole.nodes.nodes) longest = std::max(longest, node.cost);
   const double most_cost = calls.cost() / static_cast<double>(most) / 64;
-  if (most < 2 || longest <= most_cost) return plan;
-  Plan cut{fuse_chains(calls, most_cost), {}};
-  cut.schedule = best_schedule(cut.nodes, most, costs);
-  return cut.schedule.makespan < 0.98 * plan.schedule.makespan ? cut : plan;
+  if (most < 2 || longest <= most_cost) return whole;
+  Plan cut = best_of(most_cost);
+  return cut.schedule.makespan < 0.98 * whole.schedule.makespan ? cut : whole;
 }
 
 }  // namespace rondo::platform::sim

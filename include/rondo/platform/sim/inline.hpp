@@ -66,12 +66,17 @@ class Inline {
   [[gnu::always_inline]] Status launch(DynamicProgram& program) noexcept { return run(program, halt_); }
 
   [[gnu::always_inline]] static Status run(const DynamicProgram& program, Halt& halt) noexcept {
+    return run(program, halt, [](const Call& call) { call.entry(call.args); });
+  }
+  /// Runs the calls by `run_call(call)`, up to the first that throws.
+  template <class RunCall>
+  [[gnu::always_inline]] static Status run(const DynamicProgram& program, Halt& halt, RunCall run_call) noexcept {
     auto call = program.calls.begin();
     try {
       for (const auto end = program.calls.end(); call != end; ++call) {
         if (halt.requested()) [[unlikely]]
           return halt.status();
-        call->entry(call->args);
+        run_call(*call);
       }
     } catch (...) {
       halt.record(program.tasks[static_cast<std::size_t>(call - program.calls.begin())]);

@@ -107,6 +107,9 @@ class Model {
         chip_.costs() = std::move(all);
       }
       if (stated_ != graph.tasks.size()) measuring_left_ = options.measuring_rounds;
+      for (const graph::TaskRecord& task : outline_.tasks) {
+        is_timed_.insert(is_timed_.end(), task.blocks, task.cost == nullptr && task.loop == graph::TaskRecord::no_loop);
+      }
       if (control_ == Control::streams) deal(options.streams);
       predict();
     }
@@ -174,23 +177,14 @@ class Model {
       if (loops_ != nullptr) loops_->note(chip_, calls_.loops->outline);
     }
     [[gnu::cold, gnu::noinline]] Status measure(Halt& halt) noexcept {
-      std::size_t call = 0;
-      try {
-        for (const graph::TaskRecord& task : outline_.tasks) {
-          const bool is_timed = task.cost == nullptr && task.loop == graph::TaskRecord::no_loop;
-          for (std::uint32_t block = 0; block < task.blocks; ++block, ++call) {
-            if (halt.requested()) return halt.status();
-            const double start = now_ns();
-            calls_.calls[call].entry(calls_.calls[call].args);
-            const double cost = modelled_.costs.host_factor * (now_ns() - start);
-            double& known = chip_.costs()[call];
-            if (is_timed) known = measured_ ? std::min(known, cost) : cost;
-          }
-        }
-      } catch (...) {
-        halt.record(calls_.tasks[call]);
-        return halt.status();
-      }
+      const Status status = Inline::run(calls_, halt, [&, call = std::size_t{0}](const Inline::Call& each) mutable {
+        const double start = now_ns();
+        each.entry(each.args);
+        const double cost = modelled_.costs.host_factor * (now_ns() - start);
+        double& known = chip_.costs()[call];
+        if (is_timed_[call++] != 0) known = measured_ ? std::min(known, cost) : cost;
+      });
+      if (!status) return status;
       measured_ = true;
       --measuring_left_;
       try {
@@ -210,6 +204,7 @@ class Model {
     VirtualChip chip_;
     std::unique_ptr<LoopForecast> loops_;  ///< null: no loops
     graph::Lanes lanes_;
+    std::vector<char> is_timed_;  ///< by block: whether its kernel states no cost, outside of loops
     std::uint32_t stated_ = 0;
     std::uint32_t measuring_left_ = 0;
     bool measured_ = false;

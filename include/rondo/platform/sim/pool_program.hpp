@@ -222,25 +222,17 @@ class PoolProgram {
       return {};
     }
     const double start = now_ns();
-    const Status status = run_timed(sample_);
+    const Status status = run_timed();
     if (status.ok()) reconsider(now_ns() - start);
     return status;
   }
-  /// Runs all calls on this thread and times each.
-  Status run_timed(std::vector<double>& costs) noexcept {
-    std::size_t c = 0;
-    try {
-      for (; c < calls_.calls.size(); ++c) {
-        if (halt_.requested()) return halt_.status();
-        const double start = now_ns();
-        calls_.calls[c].entry(calls_.calls[c].args);
-        costs[c] = std::max(0.0, now_ns() - start - clock_cost_);
-      }
-    } catch (...) {
-      halt_.record(calls_.tasks[c]);
-      return halt_.status();
-    }
-    return {};
+  /// Runs all calls on this thread and times each; the costs are in `sample_`.
+  Status run_timed() noexcept {
+    return Inline::run(calls_, halt_, [this, cost = sample_.begin()](const Inline::Call& call) mutable {
+      const double start = now_ns();
+      call.entry(call.args);
+      *cost++ = std::max(0.0, now_ns() - start - clock_cost_);
+    });
   }
   /// The cost of reading the clock is subtracted from each time. It is a minimum of several tries, as the times are.
   void measure_clock() noexcept {
@@ -251,7 +243,7 @@ class PoolProgram {
   }
   Status learn() noexcept {
     measure_clock();
-    if (const Status status = run_timed(sample_); !status) return status;
+    if (const Status status = run_timed(); !status) return status;
     for (std::size_t c = 0; c < costs_.size(); ++c) {
       costs_[c] = rounds_ <= 1 ? sample_[c] : std::min(costs_[c], sample_[c]);
     }

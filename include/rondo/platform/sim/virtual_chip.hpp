@@ -62,18 +62,18 @@ class VirtualChip {
         taken_(parts.cores[0] + parts.cores[1]),
         times_(graph.tasks.size()),
         busy_(parts.cores[0] + parts.cores[1]),
-        to_end_(graph.tasks.size()),
-        critical_(graph.tasks.size()) {
+        to_end_(graph.tasks.size()) {
     for (std::size_t t = 0; t < graph.tasks.size(); ++t) first_block_[t + 1] = first_block_[t] + graph.tasks[t].blocks;
     const std::size_t blocks = first_block_[graph.tasks.size()];
     costs_ = std::vector<double>(blocks);
     task_of_ = std::vector<std::uint32_t>(blocks);
     runs_ = std::vector<BlockRun>(blocks);
     ready_as_ = std::vector<std::uint64_t>(graph.tasks.size());
-    events_ = std::vector<Event>(blocks);
-    for (Queue& queue : ready_) queue.blocks = std::vector<std::uint32_t>(graph.tasks.size());
-    for (Queue& queue : begun_) queue.blocks = std::vector<std::uint32_t>(blocks);
-    done_.blocks = std::vector<std::uint32_t>(blocks);
+    events_.reserve(blocks);
+    critical_.reserve(graph.tasks.size());
+    for (Queue& queue : ready_) queue.blocks.reserve(graph.tasks.size());
+    for (Queue& queue : begun_) queue.blocks.reserve(blocks);
+    done_.blocks.reserve(blocks);
     for (std::uint32_t t = 0; t < graph.tasks.size(); ++t) {
       for (std::uint32_t b = first_block_[t]; b < first_block_[t + 1]; ++b) task_of_[b] = t;
     }
@@ -90,11 +90,12 @@ class VirtualChip {
       if (waits_for_[t] == 0) make_ready(t);
     }
     occupy_schedulers(0);
-    while (event_count_ != 0) {
+    while (!events_.empty()) {
       const double now = events_[0].time;
-      while (event_count_ != 0 && events_[0].time == now) {  // all events at this time, before the reaction to them
-        std::pop_heap(events_.data(), events_.data() + static_cast<std::size_t>(event_count_), later);
-        const Event event = events_[static_cast<std::size_t>(--event_count_)];
+      while (!events_.empty() && events_[0].time == now) {  // all events at this time, before the reaction to them
+        std::pop_heap(events_.begin(), events_.end(), later);
+        const Event event = events_.back();
+        events_.pop_back();
         happen(event);
       }
       makespan_ = now;
@@ -162,9 +163,7 @@ class VirtualChip {
   /// The time for which the busiest lane ran tasks; 0 after run().
   [[nodiscard]] double lane_busy() const noexcept { return lane_busy_; }
   /// The longest chain of tasks with unlimited cores and schedulers; positions in the graph.
-  [[nodiscard]] std::span<const std::uint32_t> critical_path() const noexcept {
-    return {critical_.data(), critical_size_};
-  }
+  [[nodiscard]] std::span<const std::uint32_t> critical_path() const noexcept { return critical_; }
   [[nodiscard]] double critical_path_ns() const noexcept { return critical_ns_; }
 
  private:
@@ -176,11 +175,14 @@ class VirtualChip {
     Kind kind = Kind::dispatched;
   };
   struct Queue {
-    std::vector<std::uint32_t> blocks;  ///< each block enters at most once, so nothing wraps
+    std::vector<std::uint32_t> blocks;  ///< each block enters at most once
     std::size_t begin = 0;
-    std::size_t end = 0;
-    [[nodiscard]] bool empty() const noexcept { return begin == end; }
-    void push(std::uint32_t block) noexcept { blocks[end++] = block; }
+    [[nodiscard]] bool empty() const noexcept { return begin == blocks.size(); }
+    void push(std::uint32_t block) noexcept { blocks.push_back(block); }
+    void clear() noexcept {
+      blocks.clear();
+      begin = 0;
+    }
     [[nodiscard]] std::uint32_t front() const noexcept { return blocks[begin]; }
     std::uint32_t pop() noexcept { return blocks[begin++]; }
   };
@@ -189,21 +191,20 @@ class VirtualChip {
     return a.time != b.time ? a.time > b.time : a.number > b.number;
   }
   void set(double time, Kind kind, std::uint32_t block) noexcept {
-    events_[static_cast<std::size_t>(event_count_++)] = {time, event_number_++, block, kind};
-    std::push_heap(events_.data(), events_.data() + static_cast<std::size_t>(event_count_), later);
+    events_.push_back({time, event_number_++, block, kind});
+    std::push_heap(events_.begin(), events_.end(), later);
   }
   [[nodiscard]] std::size_t type_of(std::size_t task) const noexcept {
     return static_cast<std::size_t>(graph_.tasks[task].core);
   }
   void reset() noexcept {
-    for (Queue& queue : ready_) queue.begin = queue.end = 0;
-    for (Queue& queue : begun_) queue.begin = queue.end = 0;
-    done_.begin = done_.end = 0;
+    for (Queue& queue : ready_) queue.clear();
+    for (Queue& queue : begun_) queue.clear();
+    done_.clear();
     std::fill(taken_.begin(), taken_.end(), false);
     std::fill(busy_.begin(), busy_.end(), 0);
     for (std::size_t type = 0; type < core_type_count; ++type) free_cores_[type] = parts_.cores[type];
     free_schedulers_ = parts_.schedulers;
-    event_count_ = 0;
     event_number_ = 0;
     ready_count_ = 0;
     makespan_ = 0;
@@ -282,7 +283,7 @@ class VirtualChip {
     return core;
   }
   void find_critical_path() noexcept {
-    critical_size_ = 0;
+    critical_.clear();
     critical_ns_ = 0;
     std::uint32_t longest = 0;
     for (std::size_t t = graph_.tasks.size(); t-- > 0;) {
@@ -300,7 +301,7 @@ class VirtualChip {
     }
     if (graph_.tasks.empty()) return;
     for (bool more = true; more;) {
-      critical_[critical_size_++] = longest;
+      critical_.push_back(longest);
       more = false;
       for (const std::uint32_t next : graph_.successors_of(longest)) {
         if (!more || to_end_[next] > to_end_[longest]) longest = next;
@@ -326,7 +327,6 @@ class VirtualChip {
   std::vector<char> taken_;  ///< by core: cube cores first
   std::uint32_t free_cores_[core_type_count] = {};
   std::uint32_t free_schedulers_ = 0;
-  std::ptrdiff_t event_count_ = 0;
   std::uint64_t event_number_ = 0;
   std::uint64_t ready_count_ = 0;
 
@@ -337,7 +337,6 @@ class VirtualChip {
   std::vector<double> busy_;
   std::vector<double> to_end_;  ///< by task: the longest path to the end, including the task itself
   std::vector<std::uint32_t> critical_;
-  std::size_t critical_size_ = 0;
   double critical_ns_ = 0;
 };
 

@@ -311,28 +311,22 @@ class TaskStream {
   }
   /// Starts blocks as long as cores are free; returns false if tasks are left.
   bool start_blocks() noexcept {
-    bool are_all = true;
-    bool is_new = true;  // after a failure tasks end at once, and other tasks become ready
-    while (is_new) {
-      is_new = false;
-      are_all = true;
-      for (CoreQueue& queue : for_cores_) are_all = start_blocks(queue, is_new) && are_all;
+    while (start_first(for_cores_[0]) || start_first(for_cores_[1])) {
     }
-    return are_all;
+    return for_cores_[0].first == nullptr && for_cores_[1].first == nullptr;
   }
-  bool start_blocks(CoreQueue& queue, bool& is_new) noexcept {
-    while (queue.first != nullptr) {
-      TaskSlot& task = *queue.first;
-      std::uint32_t block = task.next_block.load(std::memory_order_relaxed);
-      for (; block < task.blocks && !failed(); ++block, ++blocks_on_cores_) {
-        task.next_block.store(block, std::memory_order_relaxed);
-        if (!cores_.start(cores_.self, task, block)) return false;
-      }
-      queue.first = task.next_ready;
-      if (block == task.blocks) continue;
-      end_blocks(task, task.blocks - block);
-      is_new = true;
+  /// Starts the blocks of the oldest task; after a failure they end at once, and other tasks may become ready. Returns
+  /// false if there is no task, or if a block waits for a core.
+  bool start_first(CoreQueue& queue) noexcept {
+    if (queue.first == nullptr) return false;
+    TaskSlot& task = *queue.first;
+    std::uint32_t block = task.next_block.load(std::memory_order_relaxed);
+    for (; block < task.blocks && !failed(); ++block, ++blocks_on_cores_) {
+      task.next_block.store(block, std::memory_order_relaxed);
+      if (!cores_.start(cores_.self, task, block)) return false;
     }
+    queue.first = task.next_ready;
+    if (block != task.blocks) end_blocks(task, task.blocks - block);
     return true;
   }
   void end_blocks(TaskSlot& task, std::uint32_t count) noexcept {

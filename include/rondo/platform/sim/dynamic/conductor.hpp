@@ -39,8 +39,7 @@ class Conductor {
       return;
     }
     state_ = State::in_background;
-    ++asked_;
-    request_.store(asked_, std::memory_order_release);
+    request_.store(++asked_, std::memory_order_release);
     request_.notify_one();
   }
 
@@ -50,10 +49,7 @@ class Conductor {
     if (state_ == State::posted) {
       status_ = rounds_.orchestrate();
     } else {
-      for (std::uint32_t seen = finished_.load(std::memory_order_acquire); seen != asked_;
-           seen = finished_.load(std::memory_order_acquire)) {
-        finished_.wait(seen, std::memory_order_acquire);
-      }
+      finished_.wait(asked_ - 1, std::memory_order_acquire);
     }
     state_ = State::idle;
     return status_;
@@ -73,24 +69,19 @@ class Conductor {
   enum class State : std::uint8_t { idle, posted, in_background };
 
   void work() noexcept {
-    for (std::uint32_t done = 0;;) {
-      std::uint32_t seen = request_.load(std::memory_order_acquire);
-      while (seen == done) {
-        request_.wait(done, std::memory_order_acquire);
-        seen = request_.load(std::memory_order_acquire);
-      }
+    for (std::uint32_t done = 0;; ++done) {
+      request_.wait(done, std::memory_order_acquire);
       if (stopping_.load(std::memory_order_relaxed)) return;
       status_ = rounds_.orchestrate();
-      done = seen;
-      finished_.store(done, std::memory_order_release);
+      finished_.store(done + 1, std::memory_order_release);
       finished_.notify_one();
     }
   }
 
   Rounds& rounds_;
   State state_ = State::idle;
-  Status status_;  ///< of the last round
-  std::uint32_t asked_ = 0;
+  Status status_;            ///< of the last round
+  std::uint32_t asked_ = 0;  ///< rounds; each is requested after the one before has finished
   Signal request_{0};
   Signal finished_{0};
   std::atomic<bool> stopping_{false};

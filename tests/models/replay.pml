@@ -168,7 +168,7 @@ active proctype caller() {
     // replay.launch: void launch() noexcept { team_.start(++epoch_); }
     d_step { e++; team_epoch = e }
     work(0, e);
-    // replay.wait: while (!has_ended(epoch_)) {
+    // replay.wait: for (Backoff backoff; !has_ended(epoch_);) {
     do
     :: finished == e -> break
     :: finished != e && HELPFUL(e) -> help(e)

@@ -83,13 +83,9 @@ class Replay {
   void wait() noexcept {
     if (has_ended(epoch_)) return;
     work(0, epoch_);
-    Backoff backoff;
-    while (!has_ended(epoch_)) {  // model: replay.wait
-      if (help(0, epoch_)) {
-        backoff.reset();
-      } else {
-        backoff.wait(spins_);
-      }
+    for (Backoff backoff; !has_ended(epoch_);) {  // model: replay.wait
+      if (help(0, epoch_)) backoff.reset();
+      backoff.wait(spins_);
     }
   }
 

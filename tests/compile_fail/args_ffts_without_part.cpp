@@ -8,4 +8,4 @@ using namespace rondo::literals;
 // Which of the two is meant cannot be told.
 constexpr auto format = "{t_ffts}"_args;
 
-int main() { return static_cast<int>(format.size()); }
+int main() { return static_cast<int>(format.view().size()); }

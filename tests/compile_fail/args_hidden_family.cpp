@@ -8,4 +8,4 @@ using namespace rondo::literals;
 // No function delivers such inputs.
 constexpr auto format = "{hi.unsupported}"_args;
 
-int main() { return static_cast<int>(format.size()); }
+int main() { return static_cast<int>(format.view().size()); }

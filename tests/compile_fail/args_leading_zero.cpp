@@ -5,7 +5,7 @@
 
 using namespace rondo::literals;
 
-// Would print back as {i0}.
+// Each number has one text.
 constexpr auto format = "{i0*}{i00}"_args;
 
-int main() { return static_cast<int>(format.size()); }
+int main() { return static_cast<int>(format.view().size()); }

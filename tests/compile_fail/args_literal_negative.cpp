@@ -8,4 +8,4 @@ using namespace rondo::literals;
 // The Graph Engine takes this for 2^64-1.
 constexpr auto format = "{t}{#-1}"_args;
 
-int main() { return static_cast<int>(format.size()); }
+int main() { return static_cast<int>(format.view().size()); }

@@ -8,4 +8,4 @@ using namespace rondo::literals;
 // One above the largest value of 64 bits.
 constexpr auto format = "{#18446744073709551616}"_args;
 
-int main() { return static_cast<int>(format.size()); }
+int main() { return static_cast<int>(format.view().size()); }

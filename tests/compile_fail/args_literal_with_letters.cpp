@@ -8,4 +8,4 @@ using namespace rondo::literals;
 // The Graph Engine takes this for 12.
 constexpr auto format = "{#12abc}"_args;
 
-int main() { return static_cast<int>(format.size()); }
+int main() { return static_cast<int>(format.view().size()); }

@@ -8,4 +8,4 @@ using namespace rondo::literals;
 // Would be input 0 in 32 bits.
 constexpr auto format = "{ws0}{t}{i4294967296}"_args;
 
-int main() { return static_cast<int>(format.size()); }
+int main() { return static_cast<int>(format.view().size()); }

@@ -8,4 +8,4 @@ using namespace rondo::literals;
 // Sub-nodes have no sub-nodes.
 constexpr auto format = "{skn1skn2t}"_args;
 
-int main() { return static_cast<int>(format.size()); }
+int main() { return static_cast<int>(format.view().size()); }

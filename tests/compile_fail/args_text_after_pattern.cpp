@@ -8,4 +8,4 @@ using namespace rondo::literals;
 // The Graph Engine takes this for a tiling pointer.
 constexpr auto format = "{i0*}{tfoo}"_args;
 
-int main() { return static_cast<int>(format.size()); }
+int main() { return static_cast<int>(format.view().size()); }

@@ -8,4 +8,4 @@ using namespace rondo::literals;
 // The last pattern has no end.
 constexpr auto format = "{t}{i0"_args;
 
-int main() { return static_cast<int>(format.size()); }
+int main() { return static_cast<int>(format.view().size()); }

@@ -8,4 +8,4 @@ using namespace rondo::literals;
 // No such pattern.
 constexpr auto format = "{t}{xxx}"_args;
 
-int main() { return static_cast<int>(format.size()); }
+int main() { return static_cast<int>(format.view().size()); }

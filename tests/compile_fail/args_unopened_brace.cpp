@@ -8,4 +8,4 @@ using namespace rondo::literals;
 // One brace too many.
 constexpr auto format = "{t}}"_args;
 
-int main() { return static_cast<int>(format.size()); }
+int main() { return static_cast<int>(format.view().size()); }

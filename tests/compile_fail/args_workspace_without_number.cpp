@@ -8,4 +8,4 @@ using namespace rondo::literals;
 // The Graph Engine takes this for workspace 0.
 constexpr auto format = "{i0*}{o0*}{wsx}{t}"_args;
 
-int main() { return static_cast<int>(format.size()); }
+int main() { return static_cast<int>(format.view().size()); }

@@ -32,7 +32,6 @@ enum class Reason : std::uint8_t {
   tail_or_non_tail_missing,
   unknown_hidden_input_family,
   super_kernel_inside_super_kernel,
-  buffer_too_small,
   // mismatches with the kernel's signature
   no_such_input,
   no_such_output,
@@ -60,7 +59,7 @@ enum class Reason : std::uint8_t {
     case Reason::number_missing: return "a number is needed here, digits only";
     case Reason::number_or_star_missing: return "a number or '*' is needed here";
     case Reason::star_missing: return "this pattern ends with '*' after its number";
-    case Reason::leading_zero: return "a number has no leading zero, since it would print back without it";
+    case Reason::leading_zero: return "a number has no leading zero; write it without";
     case Reason::number_above_2147483647: return "the number exceeds 2147483647";
     case Reason::value_above_32_bits: return "the value exceeds 4294967295, the largest of 32 bits";
     case Reason::value_above_64_bits: return "the value exceeds 18446744073709551615, the largest of 64 bits";
@@ -68,7 +67,6 @@ enum class Reason : std::uint8_t {
     case Reason::tail_or_non_tail_missing: return "t_ffts needs .tail or .non_tail";
     case Reason::unknown_hidden_input_family: return "unknown family of hidden inputs; one of hcom, tilefwk, hcclsk";
     case Reason::super_kernel_inside_super_kernel: return "skn inside skn; a sub-node has no sub-nodes";
-    case Reason::buffer_too_small: return "the buffer is too small; half the text's length always suffices";
     case Reason::no_such_input: return "the kernel has no input of this number";
     case Reason::no_such_output: return "the kernel has no output of this number";
     case Reason::no_such_input_instance: return "the kernel has no input instance of this number";
@@ -96,9 +94,10 @@ struct Failure {
   friend constexpr bool operator==(const Failure&, const Failure&) noexcept = default;
 };
 
-/// A sentence for a failure: the pattern (unprintable bytes as `\xNN`, at most 60 bytes), its position, and the reason.
-/// `pattern` is the text of the pattern alone, with its braces.
-[[nodiscard]] constexpr Error::Text explain_pattern(const Failure& failure, std::string_view pattern) noexcept {
+/// A sentence for a failure in `format`: the pattern (unprintable bytes as `\xNN`, at most 60 bytes), its position, and
+/// the reason.
+[[nodiscard]] constexpr Error::Text explain(const Failure& failure, std::string_view format) noexcept {
+  const std::string_view pattern = format.substr(failure.position, failure.length);
   constexpr std::size_t shown_bytes = 60;
   constexpr char hex[] = "0123456789abcdef";
   Error::Text text{"args format: pattern \""};
@@ -119,11 +118,6 @@ struct Failure {
   text.append(Error::Text("\" at position ", failure.position, ": ", describe(failure.reason)));
   if (failure.at != failure.position) text.append(Error::Text(" (byte ", failure.at, ")"));
   return text;
-}
-
-/// Does the same as explain_pattern(), given the whole text that was parsed.
-[[nodiscard]] constexpr Error::Text explain(const Failure& failure, std::string_view format) noexcept {
-  return explain_pattern(failure, format.substr(failure.position, failure.length));
 }
 
 }  // namespace rondo::args

@@ -2,10 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <span>
+#include <string_view>
 
 /// The argument layout language of CANN's Graph Engine: the bytes of a kernel's args block, and their order.
 /// Source: hicann/ge, graph_metadef/graph/args_format_desc and its unit tests.
@@ -54,7 +53,7 @@ inline constexpr std::uint32_t max_number = 0x7FFF'FFFF;
 /// The number of slots of `{ws*}`.
 inline constexpr std::uint32_t every_workspace_slots = 16;
 
-/// One pattern. Two descriptors are equal if and only if they print to the same text.
+/// One pattern. Two descriptors are equal if and only if their texts are.
 struct Descriptor {
   std::uint64_t value = 0;       ///< the value of a literal; otherwise 0
   std::uint32_t index = 0;       ///< the pattern's number, or `every`; 0 if it has none
@@ -67,30 +66,23 @@ struct Descriptor {
   friend constexpr bool operator==(const Descriptor&, const Descriptor&) noexcept = default;
 };
 
-/// A parsed format that is stored elsewhere.
-using FormatView = std::span<const Descriptor>;
+/// Text as a template argument, zero-terminated; Size includes the zero.
+template <std::size_t Size>
+struct Text {
+  char text[Size] = {};
 
-/// A parsed format that contains up to Capacity patterns. It is a structural type, so a format can be a template
-/// argument.
-template <std::size_t Capacity>
-struct Format {
-  static constexpr std::size_t capacity = Capacity;
-
-  Descriptor descriptors[Capacity == 0 ? 1 : Capacity] = {};
-  std::size_t count = 0;
-
-  [[nodiscard]] constexpr std::size_t size() const noexcept { return count; }
-  [[nodiscard]] constexpr bool empty() const noexcept { return count == 0; }
-  [[nodiscard]] constexpr const Descriptor* data() const noexcept { return descriptors; }
-  [[nodiscard]] constexpr const Descriptor* begin() const noexcept { return descriptors; }
-  [[nodiscard]] constexpr const Descriptor* end() const noexcept { return descriptors + count; }
-  [[nodiscard]] constexpr const Descriptor& operator[](std::size_t i) const noexcept { return descriptors[i]; }
-
-  [[nodiscard]] constexpr FormatView view() const noexcept { return {descriptors, count}; }
+  constexpr Text() noexcept = default;
+  consteval Text(const char (&literal)[Size]) noexcept {  // NOLINT(google-explicit-constructor)
+    for (std::size_t i = 0; i < Size; ++i) text[i] = literal[i];
+  }
+  [[nodiscard]] constexpr std::string_view view() const noexcept { return {text, Size - 1}; }
 };
 
-[[nodiscard]] constexpr bool operator==(FormatView a, FormatView b) noexcept {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end());
-}
+/// The text of a format that parse() accepts; made by `"{i0*}{o0*}"_args`. Its type is structural, so a format can be a
+/// template argument.
+template <std::size_t Size>
+struct Format : Text<Size> {
+  constexpr explicit Format(const Text<Size>& valid) noexcept : Text<Size>{valid} {}
+};
 
 }  // namespace rondo::args

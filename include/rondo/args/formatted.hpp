@@ -4,7 +4,6 @@
 
 #include <rondo/args/detail/symbolic_extents.hpp>
 #include <rondo/args/layout.hpp>
-#include <rondo/args/parse.hpp>
 #include <rondo/graph/task_graph.hpp>
 
 #include <cstddef>
@@ -106,15 +105,13 @@ class FormattedTask {
   FormattedTask(const TaskGraph& graph, std::string_view name, std::string_view format, const Operands& operands)
       : graph_{graph}, name_{name}, operands_{operands} {
     collect_accesses(operands);
-    std::vector<Descriptor> descriptors(format.size() / 2 + 1);
-    const FormatView view = parse(format, descriptors);
     const Signature signature = describe(operands, 0);
     const Signature marked_otherwise = describe(operands, 1);
-    const LayoutSize size = check_layout(view, signature);
+    const LayoutSize size = check_layout(format, signature);
     std::vector<Slot> slots(size.slots);
     std::vector<Slot> again(size.slots);
-    (void)try_lay_out(view, signature, slots);
-    (void)try_lay_out(view, marked_otherwise, again);
+    (void)try_lay_out(format, signature, slots);
+    (void)try_lay_out(format, marked_otherwise, again);
     block_bytes_ = size.block_bytes;
     bool has_tiling = false;
     for (std::size_t s = 0; s < slots.size(); ++s) {
@@ -150,7 +147,7 @@ class FormattedTask {
     bool placed = false;
   };
   struct Shapes {
-    std::vector<Instance> instances;
+    std::vector<Shape> instances;
     std::vector<Parameter> parameters;
   };
 
@@ -179,10 +176,10 @@ class FormattedTask {
       Shapes& shapes = shapes_.emplace_back();
       for (const TensorKey key : list.keys) {
         const Shape& shape = graph_.tensors()[index(key.tensor())].shape;
-        shapes.instances.push_back({detail::marked(shape, index(key.tensor()), mark_set)});
+        shapes.instances.push_back(detail::marked(shape, index(key.tensor()), mark_set));
       }
       for (const auto& group : list.groups) {
-        const Instance* first = group.count == 0 ? nullptr : shapes.instances.data() + group.first;
+        const Shape* first = group.count == 0 ? nullptr : shapes.instances.data() + group.first;
         shapes.parameters.push_back({group.occurrence, group.count, first});
       }
       return shapes.parameters;

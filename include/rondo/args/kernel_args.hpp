@@ -65,14 +65,14 @@ struct DeclaredLayout {
   }
   /// Shapes and parameters, as far as the types determine them: ranks, but no extents.
   struct Shapes {
-    Instance inputs[count + 1] = {};
-    Instance outputs[count + 1] = {};
+    Shape inputs[count + 1] = {};
+    Shape outputs[count + 1] = {};
     constexpr Shapes() {
       std::size_t in = 0;
       std::size_t out = 0;
       for (std::size_t i = 0; i < count; ++i) {
-        if (is_input(roles[i])) inputs[in++].shape = of_rank(ranks[i]);
-        if (is_output(roles[i])) outputs[out++].shape = of_rank(ranks[i]);
+        if (is_input(roles[i])) inputs[in++] = of_rank(ranks[i]);
+        if (is_output(roles[i])) outputs[out++] = of_rank(ranks[i]);
       }
     }
   };
@@ -169,8 +169,8 @@ struct DeclaredLayout {
       const graph::TensorRecord& tensor = graph.tensors()[args[i].tensor];
       for (std::size_t set = 0; set < mark_sets; ++set) {
         const Shape shape = marked(tensor.shape, args[i].tensor, set);
-        if (is_input(roles[i])) real[set].inputs[in].shape = shape;
-        if (is_output(roles[i])) real[set].outputs[out].shape = shape;
+        if (is_input(roles[i])) real[set].inputs[in] = shape;
+        if (is_output(roles[i])) real[set].outputs[out] = shape;
       }
       if (is_input(roles[i])) inputs[in++] = args[i].tensor;
       if (is_output(roles[i])) outputs[out++] = args[i].tensor;
@@ -180,8 +180,8 @@ struct DeclaredLayout {
     const Lists marked_otherwise{real[1]};
     std::vector<Slot> slots(layout.slot_count + 1, Slot{});
     std::vector<Slot> again(layout.slot_count + 1, Slot{});
-    const LayoutSize size = try_lay_out(K::args, signature_of(real_lists), {slots.data(), layout.slot_count});
-    (void)try_lay_out(K::args, signature_of(marked_otherwise), {again.data(), layout.slot_count});
+    const LayoutSize size = try_lay_out(K::args.view(), signature_of(real_lists), {slots.data(), layout.slot_count});
+    (void)try_lay_out(K::args.view(), signature_of(marked_otherwise), {again.data(), layout.slot_count});
     if (!size || size.block_bytes != layout.block_bytes || size.slots != layout.slot_count) {
       throw Error(Errc::invalid_argument,
                   Error::Text("task '", K::name,

@@ -6,7 +6,7 @@
 #include <rondo/args/detail/refusal.hpp>
 #include <rondo/args/failure.hpp>
 #include <rondo/args/format.hpp>
-#include <rondo/args/print.hpp>
+#include <rondo/args/parse.hpp>
 #include <rondo/args/signature.hpp>
 #include <rondo/args/slot.hpp>
 #include <rondo/error.hpp>
@@ -24,7 +24,7 @@ struct LayoutSize {
   std::size_t slots = 0;
   std::uint32_t bytes = 0;        ///< the size of the patterns
   std::uint32_t block_bytes = 0;  ///< the size of the args block: `bytes` rounded up to 8
-  Failure failure{};              ///< the first mistake, if any; `position` and `at` refer to the printed text
+  Failure failure{};              ///< the first mistake, if any
 
   [[nodiscard]] constexpr bool ok() const noexcept { return !failure; }
   constexpr explicit operator bool() const noexcept { return ok(); }
@@ -41,49 +41,30 @@ struct LayoutSize {
 /// Without instances: an input is one null slot, folded or not; an optional output and a folded dynamic output are one
 /// null slot; an unfolded dynamic output takes no bytes.
 ///
-/// Cost: two passes over the format; no allocation.
-[[nodiscard]] constexpr LayoutSize try_lay_out(FormatView format, const Signature& signature,
+/// Cost: reads the format twice; no allocation.
+[[nodiscard]] constexpr LayoutSize try_lay_out(std::string_view format, const Signature& signature,
                                                std::span<Slot> slots) noexcept {
   detail::LayoutWalker measure{signature, {}};
   LayoutSize size;
-  std::size_t position = 0;
-  for (const Descriptor& d : format) {
-    const std::size_t length = printed_size({&d, 1});
-    if (const Reason reason = measure.add(d); reason != Reason::none) {
-      size.failure = {reason, position, length, position};
-      return size;
-    }
-    position += length;
-  }
+  size.failure = parse(format, [&](const Descriptor& d) { return measure.add(d); });
+  if (!size) return size;
   size.slots = measure.head_slots() + measure.tail_slots();
   const std::uint64_t tail = align_up(measure.head_bytes(), 8);
   size.bytes =
       static_cast<std::uint32_t>(measure.tail_bytes() == 0 ? measure.head_bytes() : tail + measure.tail_bytes());
   size.block_bytes = static_cast<std::uint32_t>(align_up(size.bytes, 8));
-
   detail::LayoutWalker write{signature, {slots, measure.head_slots(), tail}};
-  for (const Descriptor& d : format) (void)write.add(d);
+  (void)parse(format, [&](const Descriptor& d) { return write.add(d); });
   return size;
 }
 
 /// Checks `format` against a kernel and returns the size of its layout.
-[[nodiscard]] constexpr LayoutSize measure_layout(FormatView format, const Signature& signature) noexcept {
+[[nodiscard]] constexpr LayoutSize measure_layout(std::string_view format, const Signature& signature) noexcept {
   return try_lay_out(format, signature, {});
 }
 
-/// A sentence for a failed layout of `format`: the pattern, its position in the format's text, the reason.
-[[nodiscard]] constexpr Error::Text explain(const Failure& failure, FormatView format) noexcept {
-  char pattern[80] = {};  // the longest pattern: {skn2147483647tiling_context.tiling_data}
-  std::size_t position = 0;
-  for (const Descriptor& d : format) {
-    if (position == failure.position) (void)print({&d, 1}, pattern);
-    position += printed_size({&d, 1});
-  }
-  return explain_pattern(failure, {pattern, failure.length});
-}
-
 /// Does the same, and throws Error{invalid_argument} with the pattern, its position and the reason.
-constexpr LayoutSize check_layout(FormatView format, const Signature& signature,
+constexpr LayoutSize check_layout(std::string_view format, const Signature& signature,
                                   std::source_location where = std::source_location::current()) {
   const LayoutSize size = measure_layout(format, signature);
   if (!size) throw Error{Errc::invalid_argument, explain(size.failure, format), where};
@@ -104,15 +85,13 @@ struct Layout {
 /// they do not match; the message contains `refused_args_format<position, reason, pattern, explanation>`.
 template <auto format, const Signature& signature>
 inline constexpr auto static_layout = [] {
-  constexpr LayoutSize size = measure_layout(format, signature);
+  constexpr LayoutSize size = measure_layout(format.view(), signature);
   if constexpr (!size) {
-    constexpr std::string_view text = printed<format>;
-    constexpr Text pattern = detail::cut<size.failure.length>(text.data() + size.failure.position);
-    detail::refuse<size.failure.position, size.failure.reason, pattern>();
+    detail::refuse<size.failure, Text{format}>();
     return Layout<0>{};
   } else {
     Layout<size.slots> layout;
-    (void)try_lay_out(format, signature, {layout.slots, size.slots});
+    (void)try_lay_out(format.view(), signature, {layout.slots, size.slots});
     layout.bytes = size.bytes;
     layout.block_bytes = size.block_bytes;
     return layout;

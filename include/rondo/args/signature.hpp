@@ -9,15 +9,6 @@
 
 namespace rondo::args {
 
-/// One tensor, as a shape block describes it. Rank 0 is a scalar.
-struct Instance {
-  Shape shape{};
-  bool rank_known = true;  ///< false: there is room for unknown_rank_dims extents, each written as -1
-};
-
-/// The number of extents that a shape block reserves for a tensor of unknown rank.
-inline constexpr std::uint32_t unknown_rank_dims = 25;
-
 /// The number of instances that a parameter of a kernel may have.
 enum class Occurrence : std::uint8_t {
   required,  ///< exactly one instance
@@ -28,16 +19,17 @@ enum class Occurrence : std::uint8_t {
 /// One IR input or output of a kernel, and its instances in a given graph.
 struct Parameter {
   Occurrence occurrence = Occurrence::required;
-  std::uint32_t count = 1;              ///< the number of instances
-  const Instance* instances = nullptr;  ///< `count` of them, or null if no pattern uses shapes
+  std::uint32_t count = 1;  ///< the number of instances
+  const Shape* instances =
+      nullptr;  ///< the shapes of `count` tensors, or null if no pattern uses them; rank 0 is a scalar
 
-  [[nodiscard]] static constexpr Parameter required(const Instance* instance = nullptr) noexcept {
+  [[nodiscard]] static constexpr Parameter required(const Shape* instance = nullptr) noexcept {
     return {Occurrence::required, 1, instance};
   }
-  [[nodiscard]] static constexpr Parameter optional(bool present, const Instance* instance = nullptr) noexcept {
+  [[nodiscard]] static constexpr Parameter optional(bool present, const Shape* instance = nullptr) noexcept {
     return {Occurrence::optional, present ? 1U : 0U, instance};
   }
-  [[nodiscard]] static constexpr Parameter dynamic(std::uint32_t count, const Instance* instances = nullptr) noexcept {
+  [[nodiscard]] static constexpr Parameter dynamic(std::uint32_t count, const Shape* instances = nullptr) noexcept {
     return {Occurrence::dynamic, count, instances};
   }
 };

@@ -284,7 +284,7 @@ concept DeclaresArgs = requires { K::args; };
 /// Whether a kernel and its Wide can read the same block of arguments.
 template <class K>
 consteval bool has_args_of_its_wide() {
-  if constexpr (DeclaresArgs<K> && DeclaresArgs<typename K::Wide>) return K::args == K::Wide::args;
+  if constexpr (DeclaresArgs<K> && DeclaresArgs<typename K::Wide>) return K::args.view() == K::Wide::args.view();
   return !DeclaresArgs<K> && !DeclaresArgs<typename K::Wide>;
 }
 

@@ -22,10 +22,8 @@ TEST_CASE("every reason has a sentence of its own") {
 }
 
 TEST_CASE("an explanation names the pattern, its position, the reason and the byte") {
-  CHECK(
-      std::string_view{explain({Reason::leading_zero, 3, 5, 5}, "{t}{i00}{t}").c_str()} ==
-      "args format: pattern \"{i00}\" at position 3: a number has no leading zero, since it would print back without it"
-      " (byte 5)");
+  CHECK(std::string_view{explain({Reason::leading_zero, 3, 5, 5}, "{t}{i00}{t}").c_str()} ==
+        "args format: pattern \"{i00}\" at position 3: a number has no leading zero; write it without (byte 5)");
   CHECK(std::string_view{explain({Reason::unopened_brace, 3, 1, 3}, "{t}}").c_str()} ==
         "args format: pattern \"}\" at position 3: '}' without '{' before it");
 }

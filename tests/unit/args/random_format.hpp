@@ -18,9 +18,48 @@ using Random = std::mt19937_64;
 
 /// The patterns of a valid format.
 inline std::vector<Descriptor> parsed(std::string_view text) {
-  std::vector<Descriptor> patterns(text.size() / 2 + 1);
-  patterns.resize(parse(text, patterns).size());
+  std::vector<Descriptor> patterns;
+  const Failure failure = parse(text, [&](const Descriptor& d) { return patterns.push_back(d), Reason::none; });
+  if (failure) throw Error(Errc::invalid_argument, explain(failure, text));
   return patterns;
+}
+
+/// The text of a pattern, from the grammar's table.
+inline std::string text_of(const Descriptor& d) {
+  const std::string star = d.starred ? "*" : "";
+  const std::string number = (d.index == every ? "" : std::to_string(d.index)) + star;
+  const std::string narrow = d.narrow ? ".32b" : "";
+  const auto rest = [&]() -> std::string {
+    switch (d.pattern) {
+      case Pattern::placeholder: return narrow;
+      case Pattern::literal: return "#" + narrow + std::to_string(d.value);
+      case Pattern::input: return "i" + number;
+      case Pattern::output: return "o" + number;
+      case Pattern::input_instance: return "i_instance" + number;
+      case Pattern::output_instance: return "o_instance" + number;
+      case Pattern::input_desc: return "i_desc" + number;
+      case Pattern::output_desc: return "o_desc" + number;
+      case Pattern::workspace: return "ws" + number;
+      case Pattern::tiling: return "t";
+      case Pattern::tiling_ffts: return d.variant == Variant::tail ? "t_ffts.tail" : "t_ffts.non_tail";
+      case Pattern::tiling_context:
+        return d.variant == Variant::none          ? "tiling_context"
+               : d.variant == Variant::tiling_data ? "tiling_context.tiling_data"
+               : d.variant == Variant::tiling_key  ? "tiling_context.tiling_key"
+                                                   : "tiling_context.block_dim";
+      case Pattern::op_type: return "*op_type";
+      case Pattern::ffts_addr: return "ffts_addr";
+      case Pattern::overflow_addr: return "overflow_addr";
+      case Pattern::event_addr: return "event_addr" + number;
+      case Pattern::hidden_input:
+        return (d.variant == Variant::hcom      ? "hi.hcom"
+                : d.variant == Variant::tilefwk ? "hi.tilefwk"
+                                                : "hi.hcclsk") +
+               number;
+    }
+    return "?";
+  };
+  return "{" + (d.node == no_node ? "" : "skn" + std::to_string(d.node)) + rest() + "}";
 }
 
 inline std::uint64_t below(Random& random, std::uint64_t n) { return random() % n; }

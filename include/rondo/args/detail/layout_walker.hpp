@@ -248,11 +248,11 @@ class LayoutWalker {
     const Parameter& p = tensors.list[d.index];
     if (const Reason reason = check(p); reason != Reason::none) return reason;
     if (p.count > 0 && p.instances == nullptr) return Reason::shape_missing;
-    if (!fits(16 + (16 + 8 * std::uint64_t{unknown_rank_dims}) * p.count)) return Reason::block_too_large;
+    if (!fits(16 + (16 + 8 * std::uint64_t{max_rank}) * p.count)) return Reason::block_too_large;
 
     std::uint64_t words = 1;
     for (std::uint32_t k = 0; k < p.count; ++k) {
-      if (p.instances[k].rank_known && p.instances[k].shape.rank() > max_rank) return Reason::rank_above_limit;
+      if (p.instances[k].rank() > max_rank) return Reason::rank_above_limit;
       words += 1 + extents(p.instances[k]);
     }
     Slot slot = single(d, tensors.kind);
@@ -271,17 +271,14 @@ class LayoutWalker {
   }
 
   /// The extents that a shape block holds for an instance; a scalar counts as one extent of 1.
-  static constexpr std::uint64_t extents(const Instance& instance) noexcept {
-    if (!instance.rank_known) return unknown_rank_dims;
-    return instance.shape.rank() == 0 ? 1 : instance.shape.rank();
+  static constexpr std::uint64_t extents(const Shape& instance) noexcept {
+    return instance.rank() == 0 ? 1 : instance.rank();
   }
-
-  constexpr void put_shape(bool in_tail, const Slot& slot, const Instance& instance) noexcept {
+  constexpr void put_shape(bool in_tail, const Slot& slot, const Shape& instance) noexcept {
     const std::uint64_t rank = extents(instance);
     put_constant(in_tail, slot, shape_header | rank);
     for (std::size_t i = 0; i < rank; ++i) {
-      const std::int64_t extent = !instance.rank_known ? -1 : instance.shape.rank() == 0 ? 1 : instance.shape.extent(i);
-      put_constant(in_tail, slot, static_cast<std::uint64_t>(extent));
+      put_constant(in_tail, slot, static_cast<std::uint64_t>(instance.rank() == 0 ? 1 : instance.extent(i)));
     }
   }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <rondo/args/failure.hpp>
+#include <rondo/args/format.hpp>
 
 #include <cstddef>
 #include <string_view>
@@ -10,18 +11,6 @@
 /// A wrong format is reported through the arguments of a template that it instantiates: in their messages, g++ and
 /// clang print arrays of characters as text (clang only the first 32) and enumerators by name.
 namespace rondo::args {
-
-/// Text as a template argument, zero-terminated; Size includes the zero.
-template <std::size_t Size>
-struct Text {
-  char text[Size] = {};
-
-  constexpr Text() noexcept = default;
-  consteval Text(const char (&literal)[Size]) noexcept {  // NOLINT(google-explicit-constructor)
-    for (std::size_t i = 0; i < Size; ++i) text[i] = literal[i];
-  }
-  [[nodiscard]] constexpr std::string_view view() const noexcept { return {text, Size - 1}; }
-};
 
 /// Instantiated for a wrong format; its arguments in the compiler's message explain the mistake.
 template <std::size_t Position, Reason Why, Text Pattern, Text Explanation>
@@ -39,10 +28,12 @@ template <std::size_t Length>
   return text;
 }
 
-template <std::size_t Position, Reason Why, Text Pattern>
+/// Refuses a format for a reason that constant evaluation has found.
+template <Failure failure, Text Whole>
 consteval void refuse() noexcept {
-  constexpr Text explanation = cut<std::string_view{describe(Why)}.size()>(describe(Why));
-  [[maybe_unused]] refused_args_format<Position, Why, Pattern, explanation> refused;
+  constexpr Text pattern = cut<failure.length>(Whole.text + failure.position);
+  constexpr Text explanation = cut<std::string_view{describe(failure.reason)}.size()>(describe(failure.reason));
+  [[maybe_unused]] refused_args_format<failure.position, failure.reason, pattern, explanation> refused;
 }
 
 }  // namespace detail

@@ -15,26 +15,15 @@ namespace rondo::arch {
 struct CommonFacts {
   static constexpr std::uint32_t cube_cores_per_block = 1;
   static constexpr std::uint32_t vector_cores_per_block = 2;
-
-  static constexpr std::uint32_t cache_line = 64;                 ///< bytes
-  static constexpr std::uint32_t packed_output_alignment = 1024;  ///< bytes
-  static constexpr std::uint32_t arena_alignment = 1024;          ///< bytes
-  static constexpr std::uint32_t tensor_alignment = 64;           ///< bytes; alignment of a sub-allocation
-  static constexpr std::uint32_t view_alignment = 64;             ///< bytes; alignment of a view in its source
-  static constexpr std::uint32_t block_granule = 32;              ///< bytes; sub-allocation sizes are multiples of it
-
+  static constexpr std::uint32_t arena_alignment = 1024;  ///< bytes
+  static constexpr std::uint32_t tensor_alignment = 64;   ///< bytes; alignment of a sub-allocation
+  static constexpr std::uint32_t view_alignment = 64;     ///< bytes; alignment of a view in its source
+  static constexpr std::uint32_t block_granule = 32;      ///< bytes; sub-allocation sizes are multiples of it
   static constexpr bool has_float64 = false;  ///< whether it computes with double, and complex numbers of it
 
   static constexpr std::uint32_t max_task_tensors = 32;
   static constexpr std::uint32_t max_task_scalars = 16;
   static constexpr std::uint32_t max_graph_tensors = 256;
-  static constexpr std::uint32_t max_graph_scalars = 128;
-  static constexpr std::uint32_t max_dims = 5;
-  static constexpr std::uint32_t max_callables = 64;
-  static constexpr std::uint32_t max_function_ids = 1024;
-
-  static constexpr std::uint32_t op_timeout_seconds = 45;
-  static constexpr std::uint32_t stream_timeout_seconds = 50;
 };
 
 /// The number of cores of one type on the whole chip.
@@ -81,21 +70,16 @@ template <class A>
   return limits_of<A>.block_bytes(size);
 }
 
-/// A type that describes a chip. Requires: the members of CommonFacts, and the name, the maximum number of blocks, the
-/// AICPU threads, the counter, the guard and the compiler names.
+/// A type that describes a chip: the members of CommonFacts, and the chip's name, the most blocks of a task, its
+/// schedulers, its guard, and whether it has 8-bit floating point.
 template <class A>
 concept Arch = requires {
   { A::name } -> std::convertible_to<const char*>;
   { A::max_blocks } -> std::convertible_to<std::uint32_t>;
-  { A::aicpu_threads } -> std::convertible_to<std::uint32_t>;
   { A::aicpu_schedulers } -> std::convertible_to<std::uint32_t>;
-  { A::counter_hz } -> std::convertible_to<std::uint64_t>;
   { A::block_guard } -> std::convertible_to<std::uint32_t>;
-  { A::aicpu_invalidates_cache } -> std::convertible_to<bool>;
   { A::has_fp8 } -> std::convertible_to<bool>;
   { A::has_float64 } -> std::convertible_to<bool>;
-  { A::cube_compiler_arch } -> std::convertible_to<const char*>;
-  { A::vector_compiler_arch } -> std::convertible_to<const char*>;
   { A::tensor_alignment } -> std::convertible_to<std::uint32_t>;
   { A::arena_alignment } -> std::convertible_to<std::uint32_t>;
   { A::max_task_tensors } -> std::convertible_to<std::uint32_t>;

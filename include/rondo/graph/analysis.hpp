@@ -26,46 +26,12 @@ struct Analysis {
   std::vector<std::uint32_t> predecessor_count;
 };
 
-/// The last writer of each memory, and the tasks that have read it since.
-class LastUses {
- public:
+/// The last writer of a memory, and the tasks that have read it since, in the order of their reads.
+struct LastUses {
   static constexpr std::uint32_t nobody = 0xFFFF'FFFF;
-
-  constexpr explicit LastUses(std::size_t memories)
-      : writer_(memories, nobody), first_(memories, nobody), last_(memories, nobody) {}
-
-  [[nodiscard]] constexpr std::uint32_t writer(std::size_t memory) const noexcept { return writer_[memory]; }
-  /// Calls visit(task) for each reader, in the order of their reads.
-  template <class Visit>
-  constexpr void for_each_reader(std::size_t memory, const Visit& visit) const {
-    for (std::uint32_t r = first_[memory]; r != nobody; r = next_[r]) visit(reader_[r]);
-  }
-  constexpr void note_writer(std::size_t memory, std::uint32_t task) noexcept {
-    writer_[memory] = task;
-    first_[memory] = last_[memory] = nobody;
-  }
-  constexpr void note_reader(std::size_t memory, std::uint32_t task) {
-    const auto number = static_cast<std::uint32_t>(reader_.size());
-    reader_.push_back(task);
-    next_.push_back(nobody);
-    (first_[memory] == nobody ? first_[memory] : next_[last_[memory]]) = number;
-    last_[memory] = number;
-  }
-
- private:
-  std::vector<std::uint32_t> writer_;  ///< by memory
-  std::vector<std::uint32_t> first_;   ///< by memory: the index of its first reader
-  std::vector<std::uint32_t> last_;    ///< by memory: the index of its last reader
-  std::vector<std::uint32_t> reader_;  ///< by index of a reader: its task
-  std::vector<std::uint32_t> next_;    ///< by index of a reader: the next reader of the same memory
+  std::uint32_t writer = nobody;
+  std::vector<std::uint32_t> readers{};
 };
-
-/// The memory of a tensor: its own, that of its source for a view, or that of the input that it reuses.
-[[nodiscard]] constexpr std::size_t memory_of(const TaskGraph& graph, std::uint32_t tensor) noexcept {
-  tensor = root_of(graph.tensors(), tensor);
-  const std::uint32_t alias = graph.tensors()[tensor].alias_of;
-  return alias == TensorRecord::no_alias ? tensor : alias;
-}
 
 /// Orders the fill, which has the highest number, before all tasks that access the memory it zeroes.
 constexpr void add_fill_edges(const TaskGraph& graph, EdgeList& edges) {
@@ -86,7 +52,7 @@ constexpr void add_fill_edges(const TaskGraph& graph, EdgeList& edges) {
   EdgeList edges;
   for (const TaskGraph::Edge& edge : graph.explicit_edges()) edges.push_back({edge.before, edge.after});
   if (graph.edges() == Edges::derived) {
-    LastUses uses(graph.tensors().size());
+    std::vector<LastUses> uses(graph.tensors().size(), LastUses{});  // by memory
     for (std::uint32_t task = 0; task < graph.tasks().size(); ++task) {
       const TaskRecord& record = graph.tasks()[task];
       if (record.fills) continue;
@@ -95,13 +61,13 @@ constexpr void add_fill_edges(const TaskGraph& graph, EdgeList& edges) {
       };
       for (const ArgRecord& arg : graph.args_of(record)) {
         if (!arg.is_address()) continue;
-        const std::size_t memory = memory_of(graph, arg.tensor);
-        add(uses.writer(memory));
+        LastUses& last = uses[home_of(graph.tensors(), arg.tensor)];
+        add(last.writer);
         if (writes(arg.access)) {
-          uses.for_each_reader(memory, add);
-          uses.note_writer(memory, task);
+          for (const std::uint32_t reader : last.readers) add(reader);
+          last = {task, {}};
         } else {
-          uses.note_reader(memory, task);
+          last.readers.push_back(task);
         }
       }
     }
@@ -232,7 +198,7 @@ namespace detail {
 /// uninitialized_read: a task reads a tensor that no task has written; invalid_argument: an output that no task writes
 constexpr void check_uses(const TaskGraph& graph, const Analysis& analysis) {
   constexpr std::uint32_t nobody = LastUses::nobody;
-  LastUses uses(graph.tensors().size());
+  std::vector<LastUses> uses(graph.tensors().size(), LastUses{});  // by memory
   Definitions definitions(graph, graph.tensors().size());
 
   const auto require_path = [&](std::uint32_t before, std::uint32_t after, const TensorRecord& tensor) {
@@ -250,8 +216,9 @@ constexpr void check_uses(const TaskGraph& graph, const Analysis& analysis) {
     for (const ArgRecord& arg : graph.args_of(record)) {
       if (!arg.is_address()) continue;
       const TensorRecord& tensor = graph.tensors()[arg.tensor];
-      const std::size_t memory = memory_of(graph, arg.tensor);
-      const bool is_written = uses.writer(memory) != nobody;
+      const std::uint32_t memory = home_of(graph.tensors(), arg.tensor);
+      LastUses& last = uses[memory];
+      const bool is_written = last.writer != nobody;
       if (reads(arg.access) && !(is_written && definitions.holds(memory, task)) &&
           !graph.tensors()[root_of(graph.tensors(), arg.tensor)].is_defined_at_start()) {
         throw Error(Errc::uninitialized_read,
@@ -261,13 +228,13 @@ constexpr void check_uses(const TaskGraph& graph, const Analysis& analysis) {
       }
       // Derived edges order all conflicts by construction; explicit edges come from the user, so they are checked.
       const bool check = graph.edges() == Edges::explicit_;
-      if (check) require_path(uses.writer(memory), position, tensor);
+      if (check) require_path(last.writer, position, tensor);
       if (writes(arg.access)) {
-        if (check) uses.for_each_reader(memory, [&](std::uint32_t reader) { require_path(reader, position, tensor); });
-        uses.note_writer(memory, position);
+        for (const std::uint32_t reader : last.readers) require_path(reader, position, tensor);
+        last = {position, {}};
         definitions.note(memory, task);
       } else if (check) {
-        uses.note_reader(memory, position);
+        last.readers.push_back(position);
       }
     }
   }
@@ -276,13 +243,14 @@ constexpr void check_uses(const TaskGraph& graph, const Analysis& analysis) {
     const TensorRecord& root = graph.tensors()[root_of(graph.tensors(), t)];
     if (tensor.is_view() && root.is_defined_at_start()) continue;
     if (tensor.direction != Direction::out) continue;
-    if (uses.writer(memory_of(graph, t)) != nobody && !root.is_defined_at_start() &&
-        !definitions.holds_at_end(memory_of(graph, t))) {
+    const std::uint32_t memory = home_of(graph.tensors(), t);
+    const bool is_written = uses[memory].writer != nobody;
+    if (is_written && !root.is_defined_at_start() && !definitions.holds_at_end(memory)) {
       throw Error(Errc::invalid_argument,
                   Error::Text("tensor '", graph.name(tensor.name),
                               "' is an output that only tasks of a 'when' write; write it before, too"));
     }
-    if (uses.writer(memory_of(graph, t)) == nobody) {
+    if (!is_written) {
       throw Error(Errc::invalid_argument,
                   Error::Text("tensor '", graph.name(tensor.name),
                               "' is an output, but no task writes it; add the task or remove it"));
@@ -304,7 +272,9 @@ constexpr void check_views(const TaskGraph& graph) {
       if (!arg.is_address() || !writes(arg.access) || record.fills) continue;
       for (const std::uint32_t v : views) {
         const TensorRecord& view = graph.tensors()[v];
-        if (arg.tensor != v && (task < view.viewed_at || memory_of(graph, arg.tensor) != memory_of(graph, v))) continue;
+        if (arg.tensor != v &&
+            (task < view.viewed_at || home_of(graph.tensors(), arg.tensor) != home_of(graph.tensors(), v)))
+          continue;
         throw Error(Errc::invalid_argument, Error::Text("tensor '", graph.name(view.name), "' is a view of '",
                                                         graph.name(graph.tensors()[view.view_of].name), "', but ",
                                                         detail::task_text(graph, task), " writes ",

@@ -46,61 +46,31 @@ inline void decide(ArgWord*) noexcept {}
 
 }  // namespace graph
 
-/// A loop whose body is adding tasks. Removes the tasks if it is destroyed before close().
-class TaskGraph::OpenLoop {
- public:
-  OpenLoop(TaskGraph& graph, const graph::LoopRecord& loop)
-      : graph_{graph},
-        outer_{graph.open_loop_},
-        loops_{graph.loops_.size()},
-        tasks_{graph.tasks_.size()},
-        args_{graph.args_.size()},
-        reshapes_{graph.reshapes_.size()},
-        edges_{graph.explicit_edges_.size()} {
-    graph.loops_.push_back(loop);
-    graph.loops_.back().parent = outer_;
-    graph.open_loop_ = static_cast<std::uint32_t>(loops_);
-  }
-  OpenLoop(const OpenLoop&) = delete;
-  OpenLoop& operator=(const OpenLoop&) = delete;
-  ~OpenLoop() {
-    graph_.open_loop_ = outer_;
-    if (is_closed_) return;
-    graph_.loops_.resize(loops_);
-    graph_.tasks_.resize(tasks_);
-    graph_.args_.resize(args_);
-    graph_.reshapes_.resize(reshapes_);
-    graph_.explicit_edges_.resize(edges_);
-  }
-
-  /// The loop in the graph.
-  [[nodiscard]] graph::LoopRecord& record() noexcept { return graph_.loops_[loops_]; }
-  /// Keeps what the body has added.
-  void close() noexcept { is_closed_ = true; }
-
- private:
-  TaskGraph& graph_;
-  std::uint32_t outer_;
-  std::size_t loops_, tasks_, args_, reshapes_, edges_;
-  bool is_closed_ = false;
-};
-
 template <class Body>
 TaskId TaskGraph::add_loop(graph::LoopRecord loop, TensorKey condition, Extent most, Body& body, Where where) {
   static_assert(std::is_invocable_v<Body&>,
                 "rondo: the body of a loop is a callable without parameters that adds tasks to the graph");
-  const bool decides_first = loop.kind == graph::LoopRecord::Kind::when;
-  OpenLoop open(*this, loop);
-  TaskId decision{};
-  if (decides_first) decision = add_decision(loop, condition, most, where);
-  const std::size_t first = tasks_.size();
-  body();
-  if (!decides_first) decision = add_decision(loop, condition, most, where);
-  open.record().condition = index(condition.tensor());
-  open.record().decision = index(decision);
-  check_loop(open.record(), first, where);
-  open.close();
-  return decision;
+  TaskGraph before = *this;
+  try {
+    const auto number = static_cast<std::uint32_t>(loops_.size());
+    loop.parent = open_loop_;
+    loops_.push_back(loop);
+    open_loop_ = number;
+    const bool decides_first = loop.kind == graph::LoopRecord::Kind::when;
+    TaskId decision{};
+    if (decides_first) decision = add_decision(loop, condition, most, where);
+    const std::size_t first = tasks_.size();
+    body();
+    if (!decides_first) decision = add_decision(loop, condition, most, where);
+    loops_[number].condition = index(condition.tensor());
+    loops_[number].decision = index(decision);
+    check_loop(loops_[number], first, where);
+    open_loop_ = before.open_loop_;
+    return decision;
+  } catch (...) {
+    *this = std::move(before);
+    throw;
+  }
 }
 
 template <class T, Direction D, class Body>
@@ -159,18 +129,17 @@ RONDO_INLINE TaskId TaskGraph::add_decision(const graph::LoopRecord& loop, Tenso
 
 /// Checks what the body has added, from `first_task` on.
 RONDO_INLINE void TaskGraph::check_loop(const graph::LoopRecord& loop, std::size_t first_task, Where where) const {
-  const auto home = [this](std::uint32_t tensor) {
-    const graph::TensorRecord& root = tensors_[graph::root_of(tensors_, tensor)];
-    return root.alias_of == graph::TensorRecord::no_alias ? graph::root_of(tensors_, tensor) : root.alias_of;
-  };
   const auto loop_text = graph::loop_name(loop.kind, name(tensors_[loop.condition].name));
+  const auto is_condition = [&](std::uint32_t tensor) {
+    return graph::home_of(tensors_, tensor) == graph::home_of(tensors_, loop.condition);
+  };
   bool has_tasks = false;
   bool writes_condition = loop.kind == graph::LoopRecord::Kind::when;
   for (std::size_t t = first_task; t < tasks_.size(); ++t) {
     if (t == loop.decision) continue;
     has_tasks = true;
     for (const graph::ArgRecord& arg : args_of(tasks_[t])) {
-      if (arg.is_address() && writes(arg.access) && home(arg.tensor) == home(loop.condition)) writes_condition = true;
+      if (arg.is_address() && writes(arg.access) && is_condition(arg.tensor)) writes_condition = true;
     }
   }
   if (!has_tasks) refuse(where, "loop '", loop_text, "' has no tasks; add some in its body");

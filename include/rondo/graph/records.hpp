@@ -87,6 +87,14 @@ template <class Tensors>
   return tensors[tensor].is_view() ? tensors[tensor].view_of : tensor;
 }
 
+/// The tensor whose memory `tensor` uses: the source of a view, the input that an output reuses, or the tensor itself.
+template <class Tensors>
+[[nodiscard]] constexpr std::uint32_t home_of(const Tensors& tensors, std::uint32_t tensor) noexcept {
+  tensor = root_of(tensors, tensor);
+  const std::uint32_t alias = tensors[tensor].alias_of;
+  return alias == TensorRecord::no_alias ? tensor : alias;
+}
+
 /// Four or eight bytes of a task's argument block.
 struct ArgRecord {
   enum class Kind : std::uint8_t {

@@ -39,13 +39,6 @@ struct Tokens {
 
 namespace detail {
 
-/// The tensor whose memory a tensor uses: itself, its source if it is a view, or the input that it reuses.
-[[nodiscard]] constexpr std::uint32_t home_of(const graph::GraphView& graph, std::uint32_t tensor) noexcept {
-  tensor = graph::root_of(graph.tensors, tensor);
-  const std::uint32_t alias = graph.tensors[tensor].alias_of;
-  return alias == graph::TensorRecord::no_alias ? tensor : alias;
-}
-
 /// Whether the memory keeps its contents between rounds, whatever the tasks do.
 [[nodiscard]] constexpr bool is_kept(const graph::TensorRecord& tensor) noexcept {
   return tensor.kept || tensor.zeroed == Zeroed::once || tensor.direction == Direction::resident;
@@ -88,14 +81,15 @@ class UseFinder {
   constexpr void make_tokens() {
     for (std::uint32_t t = 0; t < graph_.tensors.size(); ++t) {
       const graph::TensorRecord& tensor = graph_.tensors[t];
-      if (is_carried_in_args(tensor.direction) || tensor.is_outside_arena() || home_of(graph_, t) != t) continue;
+      if (is_carried_in_args(tensor.direction) || tensor.is_outside_arena() || home_of(graph_.tensors, t) != t)
+        continue;
       result_.of_tensor[t] = static_cast<std::uint32_t>(result_.tokens.size());
       result_.tokens.push_back({tensor.bytes});
     }
     for (std::uint32_t t = 0; t < graph_.tensors.size(); ++t) {
       const graph::TensorRecord& tensor = graph_.tensors[t];
       if (is_carried_in_args(tensor.direction)) continue;
-      const std::uint32_t token = result_.of_tensor[t] = result_.of_tensor[home_of(graph_, t)];
+      const std::uint32_t token = result_.of_tensor[t] = result_.of_tensor[home_of(graph_.tensors, t)];
       if (token == Tokens::none) continue;
       if (is_kept(tensor)) kept_[token] = 1;
       if (copies_in(tensor.direction)) {

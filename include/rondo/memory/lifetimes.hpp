@@ -80,7 +80,7 @@ template <Concurrency concurrency>
   Lifetimes result{{}, tokens.of_tensor};
   for (const Token& token : tokens.tokens) result.problem.buffers.push_back(make_buffer(token, chip));
   if constexpr (concurrency == Concurrency::in_lanes) {
-    if (graph.lanes != nullptr) result.problem.conflicts = LaneConflicts(*graph.lanes, tokens).find(result.problem);
+    if (graph.lanes != nullptr) set_conflicts(result.problem, LaneConflicts(*graph.lanes, tokens).find(result.problem));
   }
   if constexpr (is_parallel) {
     for (std::uint32_t a = 0; a < tokens.tokens.size(); ++a) {

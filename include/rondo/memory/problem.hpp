@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <rondo/detail/keyed.hpp>
 #include <rondo/error.hpp>
 
 #include <cstddef>
@@ -82,6 +83,15 @@ struct Problem {
 
   [[nodiscard]] constexpr std::size_t size() const noexcept { return buffers.size(); }
 };
+
+/// Replaces the conflicts of a problem with these pairs of buffers, `key` and `item`, each once.
+constexpr void set_conflicts(Problem& problem, std::vector<rondo::detail::Keyed> pairs) {
+  sort_once_each(pairs);
+  problem.conflicts.clear();
+  for (const auto& [a, b] : pairs) {
+    problem.conflicts.emplace_back(static_cast<std::uint32_t>(a), static_cast<std::uint32_t>(b));
+  }
+}
 
 /// Offsets for a problem, and their quality.
 struct Plan {

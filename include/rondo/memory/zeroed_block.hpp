@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 namespace rondo::memory {
@@ -48,11 +49,7 @@ class ZeroedBlock {
         conflicts.push_back({std::min(x, y), std::max(x, y)});
       }
     }
-    sort_once_each(conflicts);
-    problem.conflicts.clear();
-    for (const auto& [a, b] : conflicts) {
-      problem.conflicts.emplace_back(static_cast<std::uint32_t>(a), static_cast<std::uint32_t>(b));
-    }
+    set_conflicts(problem, std::move(conflicts));
   }
 
   constexpr void place(Plan& plan) const {

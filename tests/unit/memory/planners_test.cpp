@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Rondo authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include <rondo/memory/static_plan.hpp>
+#include <rondo/memory/planners.hpp>
 
 #include <doctest/doctest.h>
 
@@ -30,14 +30,14 @@ constexpr Problem everything() {
 }  // namespace
 
 TEST_CASE("the compiler plans a graph that it knows") {
-  static_assert(plan_statically(chain()).arena == 128);
-  static_assert(plan_statically(chain()).optimal());
-  static_assert(plan_statically(chain()).offsets[2] == plan_statically(chain()).offsets[0]);
+  static_assert(Greedy::plan(chain()).arena == 128);
+  static_assert(Greedy::plan(chain()).optimal());
+  static_assert(Greedy::plan(chain()).offsets[2] == Greedy::plan(chain()).offsets[0]);
 }
 
 TEST_CASE("all features of a problem can be planned at compile time") {
-  static_assert(plan_statically(everything()).arena == 16);
+  static_assert(Greedy::plan(everything()).arena == 16);
   static_assert(lower_bound(everything()) == 16);
 }
 
-TEST_CASE("an empty problem takes nothing") { static_assert(plan_statically(Problem{}).arena == 0); }
+TEST_CASE("an empty problem takes nothing") { static_assert(Greedy::plan(Problem{}).arena == 0); }

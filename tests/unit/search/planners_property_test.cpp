@@ -3,7 +3,7 @@
 
 #include "scale.hpp"
 
-#include <rondo/memory/static_plan.hpp>
+#include <rondo/memory/planners.hpp>
 #include <rondo/search/displacement.hpp>
 #include <rondo/search/planners.hpp>
 #include <rondo/search/skyline.hpp>
@@ -75,7 +75,7 @@ TEST_CASE("every planner makes a valid plan of thousands of random problems with
     const memory::Plan at_once = search::plan_fast(problem, 1);
     REQUIRE(memory::check_plan(problem, at_once).ok());
     REQUIRE(at_once.arena >= bound);
-    const memory::Plan constant = memory::plan_statically(problem);
+    const memory::Plan constant = memory::Greedy::plan(problem);
     REQUIRE(memory::check_plan(problem, constant).ok());
 
     memory::Plan searched;

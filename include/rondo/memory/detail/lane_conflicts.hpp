@@ -37,9 +37,9 @@ class LaneConflicts {
         [&](std::uint32_t user, std::uint32_t token, std::int64_t first) { touched_[next[user]++] = {token, first}; });
   }
 
-  /// Returns each pair once. `problem` has the buffers of the memories; pairs in use at the same time are left out.
-  [[nodiscard]] constexpr std::vector<Conflict> find(const Problem& problem) const {
-    std::vector<Conflict> found;
+  /// Returns the pairs. `problem` has the buffers of the memories; pairs in use at the same time are left out.
+  [[nodiscard]] constexpr std::vector<rondo::detail::Keyed> find(const Problem& problem) const {
+    std::vector<rondo::detail::Keyed> found;
     std::vector<std::uint32_t> seen_for(tokens_.size(), none);
     for (std::uint32_t a = 0; a < tokens_.size(); ++a) {
       for (const Use& use : tokens_[a].uses) {
@@ -48,15 +48,10 @@ class LaneConflicts {
             if (t.token == a || seen_for[t.token] == a || t.first <= use.last) return;
             seen_for[t.token] = a;
             if (in_use_together(problem.buffers[a], problem.buffers[t.token])) return;
-            found.emplace_back(std::min(a, t.token), std::max(a, t.token));
+            found.push_back({std::min(a, t.token), std::max(a, t.token)});
           });
       }
     }
-    const bool may_repeat =
-        std::any_of(tokens_.begin(), tokens_.end(), [](const Token& token) { return token.uses.size() > 1; });
-    if (!may_repeat) return found;
-    std::sort(found.begin(), found.end());
-    found.erase(std::unique(found.begin(), found.end()), found.end());
     return found;
   }
 

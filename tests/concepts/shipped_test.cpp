@@ -38,8 +38,8 @@ static_assert(platform::sim::HearsOfCopies<Model>);
 
 static_assert(check_tensor_pair<CopiedPair<float, Direction::in>>());
 static_assert(check_tensor_pair<CopiedPair<float, Direction::inout>>());
-static_assert(check_tensor_pair<ResidentPair<float>>());
-static_assert(check_tensor_pair<WorkspacePair<float>>());
+static_assert(check_tensor_pair<DevicePair<float, rondo::Direction::resident>>());
+static_assert(check_tensor_pair<DevicePair<float, rondo::Direction::workspace>>());
 static_assert(check_tensor_pair<DeviceBound<float, Direction::in>>());
 static_assert(DeviceBoundPair<DeviceBound<float, Direction::inout>>);
 

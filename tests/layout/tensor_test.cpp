@@ -29,7 +29,8 @@ static_assert(is_plain<Resident<std::int64_t>, 8> && is_plain<Workspace<float>, 
 // Which, where, how many.
 static_assert(is_plain<CopiedPair<float, Direction::in>, 24> && is_plain<CopiedPair<float, Direction::out>, 24>);
 static_assert(is_plain<CopiedPair<float, Direction::inout>, 24>);
-static_assert(is_plain<ResidentPair<float>, 24> && is_plain<WorkspacePair<float>, 24>);
+static_assert(is_plain<DevicePair<float, Direction::resident>, 24> &&
+              is_plain<DevicePair<float, Direction::workspace>, 24>);
 
 static_assert(is_plain<detail::Binding, 40>);
 static_assert(std::is_trivially_copyable_v<Prebound<detail::Resolved<2, 3, 4, 1, true>, 2>>);

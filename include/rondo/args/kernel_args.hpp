@@ -149,9 +149,8 @@ struct DeclaredLayout {
       return Param<Q>::read(args, word_of(I), 0);
     }
   }
-  template <std::size_t... I>
-  static void call(const ArgWord* args, std::index_sequence<I...>) {
-    K::run(read<P, I>(args)...);
+  static void call(const ArgWord* args) {
+    [&]<std::size_t... I>(std::index_sequence<I...>) { K::run(read<P, I>(args)...); }(std::index_sequence_for<P...>{});
   }
 
   /// Converts a task's arguments, one for each parameter, into the slots of the format. Returns the block's bytes.
@@ -188,11 +187,6 @@ struct DeclaredLayout {
                               "': its args format describes the shape of a tensor whose dimensions "
                               "are not those of run's parameter; take it as In<T, rank>"));
     }
-    std::vector<graph::ArgRecord> words;
-    for (std::size_t i = 0; i < count; ++i) {
-      if (is_word(roles[i])) words.push_back(args[i]);
-    }
-    words.insert(words.end(), extents.begin(), extents.end());
     const auto address_of = [&](const Slot& slot) {
       return find(args, slot.kind == SlotKind::input    ? inputs[slot.tensor]
                         : slot.kind == SlotKind::output ? outputs[slot.tensor]
@@ -203,12 +197,16 @@ struct DeclaredLayout {
       placed.push_back(record_of(slots[s], again[s], layout.block_bytes, address_of));
     }
     std::uint32_t end = layout.block_bytes;
-    for (graph::ArgRecord& word : words) {
-      word.offset = end;
-      end += static_cast<std::uint32_t>(sizeof(ArgWord));
+    const auto place_word = [&](const graph::ArgRecord& word) {
       placed.push_back(word);
+      placed.back().offset = end;
+      end += static_cast<std::uint32_t>(sizeof(ArgWord));
+    };
+    for (std::size_t i = 0; i < count; ++i) {
+      if (is_word(roles[i])) place_word(args[i]);
     }
-    args = placed;
+    for (const graph::ArgRecord& extent : extents) place_word(extent);
+    args = std::move(placed);
     extents.clear();
     return end;
   }
@@ -222,22 +220,10 @@ struct DeclaredLayout {
   }
 };
 
-template <class K, class List>
-struct DeclaredFor;
 template <class K, class... P>
-struct DeclaredFor<K, rondo::detail::ParameterList<P...>> {
-  using Layout = DeclaredLayout<K, P...>;
-};
+DeclaredLayout<K, P...> declared_for(rondo::detail::ParameterList<P...>);
 
 template <class K>
-struct DeclaredArgs {
-  using Layout = typename DeclaredFor<K, rondo::detail::ParametersOf<K>>::Layout;
-
-  static void call(const ArgWord* args) { Layout::call(args, std::make_index_sequence<Layout::count>{}); }
-  static constexpr std::uint32_t lay_out(const TaskGraph& graph, std::vector<graph::ArgRecord>& args,
-                                         std::vector<graph::ArgRecord>& extents) {
-    return Layout::lay_out(graph, args, extents);
-  }
-};
+struct DeclaredArgs : decltype(declared_for<K>(rondo::detail::ParametersOf<K>{})) {};
 
 }  // namespace rondo::args::detail

@@ -273,7 +273,7 @@ class DynamicBindings {
   }
   /// Packed device memory for a tensor, of at least this size. @throws Error as the session's allocate()
   DevicePtr<std::byte> block_of(std::size_t b, Bytes size) {
-    if (blocks_.empty()) blocks_.resize(bound_.size());
+    if (blocks_ == nullptr) blocks_ = std::make_unique<std::optional<DeviceArray<std::uint8_t>>[]>(bound_.size());
     auto& block = blocks_[b];
     if (!block || block->size() < size.value) block = session_.template allocate_block<std::uint8_t>(size);
     return block->span().data().template as<std::byte>();
@@ -331,7 +331,8 @@ class DynamicBindings {
   std::span<detail::Binding> memory_;   ///< bound_, or spans_ if any tensor is bound to memory with strides
   std::vector<detail::Binding> spans_;  ///< empty until a tensor is
   std::shared_ptr<detail::StridedList> strided_;
-  std::vector<std::optional<DeviceArray<std::uint8_t>>> blocks_;  ///< by port: packed device memory; empty until used
+  std::unique_ptr<std::optional<DeviceArray<std::uint8_t>>[]>
+      blocks_;                         ///< by port: packed device memory; null until used
   std::size_t general_ = 0;            ///< the number of elements of bound_ that are not plain
   std::size_t next_ = 0;               ///< the index after the last tensor bound
   std::size_t unsettled_ = 0;          ///< the number of tensors without a binding, or with one that has strides

@@ -51,13 +51,6 @@ class DevicePair {
   DevicePtr<T> device_;
   std::size_t size_;
 };
-/// The device memory of a tensor that stays there across rounds.
-template <Element T>
-using ResidentPair = DevicePair<T, Direction::resident>;
-/// The device memory of a workspace.
-template <Element T>
-using WorkspacePair = DevicePair<T, Direction::workspace>;
-
 /// A tensor whose memory for this round is the caller's device memory: nothing is copied. Made by bind().
 template <Element T, Direction D>
   requires(is_model_io(D))

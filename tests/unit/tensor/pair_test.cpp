@@ -85,7 +85,7 @@ TEST_CASE("Binding is usable in constant expressions and never throws") {
 
 TEST_CASE("A device pair shows which tensor, where and how many elements") {
   const Resident<float> w{TensorKey{TensorId{1}, 2}};
-  const ResidentPair<float> pair{w, DevicePtr<float>{std::uint64_t{4096}}, 12};
+  const DevicePair<float, Direction::resident> pair{w, DevicePtr<float>{std::uint64_t{4096}}, 12};
   CHECK(pair.handle() == w);
   CHECK(pair.device().address() == 4096);
   CHECK(pair.size() == 12);
@@ -95,8 +95,8 @@ TEST_CASE("Copied pairs are bound each round, device pairs are not") {
   CHECK(BoundPair<CopiedPair<float, Direction::in>>);
   CHECK(BoundPair<CopiedPair<float, Direction::out>>);
   CHECK(BoundPair<CopiedPair<float, Direction::inout>>);
-  CHECK(TensorPair<ResidentPair<float>>);
-  CHECK(TensorPair<WorkspacePair<float>>);
-  CHECK_FALSE(BoundPair<ResidentPair<float>>);
-  CHECK_FALSE(BoundPair<WorkspacePair<float>>);
+  CHECK(TensorPair<DevicePair<float, Direction::resident>>);
+  CHECK(TensorPair<DevicePair<float, Direction::workspace>>);
+  CHECK_FALSE(BoundPair<DevicePair<float, Direction::resident>>);
+  CHECK_FALSE(BoundPair<DevicePair<float, Direction::workspace>>);
 }

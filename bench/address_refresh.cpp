@@ -82,8 +82,8 @@ void run_rondo(benchmark::State& state, std::size_t slots, std::size_t bases, st
   Table table(slots, bases);
   P platform{{}};
   try {
-    update::Refresher<P, update::Auto, Choice> refresher{platform, table.frozen[0].view(), table.sources, table.layout,
-                                                         table.addresses};
+    update::Refresher<P, update::Auto, Choice> refresher{
+        platform, table.frozen[0].view(), {table.layout, table.sources, table.addresses}};
     std::uint64_t by = 0;
     for (auto _ : state) {
       by ^= 1 << 20;

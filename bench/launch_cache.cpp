@@ -229,8 +229,8 @@ class Args {
     return graph;
   }
   Args(const rondo::FrozenGraph& graph, std::size_t count)
-      : bases_{graph.view(), std::vector<std::uint64_t>(count), {arena, arena}},
-        refresher_{platform_, graph.view(), bases_.sources, bases_.layout, bases_.addresses} {}
+      : bases_{rondo::detail::find_bases(graph.view(), std::vector<std::uint64_t>(count), {arena, arena})},
+        refresher_{platform_, graph.view(), bases_} {}
 
   template <std::size_t... t>
   [[gnu::always_inline]] void bind(const Tensor* tensors, std::index_sequence<t...>) {
@@ -239,7 +239,7 @@ class Args {
 
   static constexpr rondo::DevicePtr<std::byte> arena{std::uint64_t{4096}};
   rondo::A2A3Sim platform_{{}};
-  rondo::detail::Bases bases_;
+  rondo::args::Bases bases_;
   rondo::update::Refresher<rondo::A2A3Sim> refresher_;
 };
 

@@ -132,10 +132,10 @@ TEST_CASE_TEMPLATE("After any changes the table on the device is that which is w
     RandomGraph model(random);
     const FrozenGraph frozen = freeze(model.graph);
     P platform{{}};
-    update::Refresher<P, update::Auto, typename T::C> refresher{platform, frozen.view(), model.sources, model.bases,
-                                                                model.addresses};
+    update::Refresher<P, update::Auto, typename T::C> refresher{
+        platform, frozen.view(), {model.bases, model.sources, model.addresses}};
     update::Refresher<P, update::InitOnce, update::Always<Mechanism::segment_copy>> anew{
-        platform, frozen.view(), model.sources, model.bases, model.addresses};
+        platform, frozen.view(), {model.bases, model.sources, model.addresses}};
     REQUIRE(table_on_device(refresher.table()) == table_on_device(anew.table()));
     for (int round = 0; round < 25; ++round) {
       const std::uint32_t changes = random() % 4 == 0 ? 40 : random() % 3;

@@ -160,8 +160,8 @@ TEST_CASE_TEMPLATE("Rounds queue up without the host waiting, each with its own 
   const auto outputs = platform.allocate(Bytes{8 * room}, Bytes{1024});
   {
     // What a session does, with the refresh of one round right after the launch of the last.
-    args::Source sources[tensors];
-    std::uint64_t addresses[7] = {0, 0, arena.address()};
+    std::vector<args::Source> sources(tensors);
+    std::vector<std::uint64_t> addresses{0, 0, arena.address(), 0, 0, 0, 0};
     std::uint32_t io = 3;
     for (std::size_t t = 0; t < tensors; ++t) {
       const bool bound = is_bound_each_round(frozen.view().tensors[t].direction);
@@ -175,7 +175,7 @@ TEST_CASE_TEMPLATE("Rounds queue up without the host waiting, each with its own 
       return t;
     };
     y = sources[tensor_named("y")].base;
-    update::Refresher<P> refresher(platform, frozen.view(), sources, {3, 7}, addresses);
+    update::Refresher<P> refresher(platform, frozen.view(), {{3, 7}, sources, addresses});
     auto program = platform.load(frozen, refresher.table());
     REQUIRE(platform.wait().ok());
     const Floats one(Graph::n, 1), ten(Graph::n, 10);

@@ -33,6 +33,13 @@ struct Source {
   std::uint64_t offset = 0;
 };
 
+/// The bases of a graph's tensors.
+struct Bases {
+  BaseLayout layout{};
+  std::vector<Source> sources{};           ///< by tensor; those of host inputs are ignored
+  std::vector<std::uint64_t> addresses{};  ///< by base: its first address; those of `absolute` and `table` are ignored
+};
+
 /// The image of all tasks' arguments and, for each base, the slots that use it: a change of a base costs work only for
 /// its own slots.
 ///
@@ -41,9 +48,8 @@ struct Source {
 /// only in the constructor; rewrite() is proportional to the slots that use the base.
 class ArgsTable {
  public:
-  /// `sources`: one for each tensor; those of host inputs are ignored.
-  ArgsTable(const graph::GraphView& graph, std::span<const Source> sources, BaseLayout bases,
-            SystemProvider provider = &no_system_provider);
+  /// The addresses of `bases` are not used.
+  ArgsTable(const graph::GraphView& graph, const Bases& bases, SystemProvider provider = &no_system_provider);
 
   ArgsTable(ArgsTable&&) noexcept = default;
   ArgsTable& operator=(ArgsTable&&) noexcept = default;
@@ -124,9 +130,9 @@ class ArgsTable {
   };
 
   [[nodiscard]] std::vector<Relocation> find_addresses(const graph::GraphView& graph,
-                                                       std::span<const Source> sources) const;
+                                                       const std::vector<Source>& sources) const;
   void place(const graph::GraphView& graph);
-  void write_constants(const graph::GraphView& graph, std::span<const Source> sources, SystemProvider provider);
+  void write_constants(const graph::GraphView& graph, const std::vector<Source>& sources, SystemProvider provider);
   void put(std::uint64_t at, std::uint64_t value, bool narrow) noexcept { store_address(bytes() + at, value, narrow); }
 
   BaseLayout bases_;

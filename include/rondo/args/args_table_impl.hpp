@@ -8,7 +8,6 @@
 #include <rondo/error.hpp>
 
 #include <algorithm>
-#include <span>
 #include <vector>
 
 #if RONDO_HAS_BODIES
@@ -25,26 +24,25 @@ namespace rondo::args {
   return shape;
 }
 
-RONDO_INLINE ArgsTable::ArgsTable(const graph::GraphView& graph, std::span<const Source> sources, BaseLayout bases,
-                                  SystemProvider provider)
-    : bases_{bases},
+RONDO_INLINE ArgsTable::ArgsTable(const graph::GraphView& graph, const Bases& bases, SystemProvider provider)
+    : bases_{bases.layout},
       shape_{checked_shape_of(graph)},
       image_((shape_.size() + sizeof(Line) - 1) / sizeof(Line) + 1),
       task_begin_(graph.tasks.size()),
       block_bytes_(graph.tasks.size()),
       host_inputs_(graph.tensors.size()),
-      use_begin_(bases.count + 1),
+      use_begin_(bases.layout.count + 1),
       seen_{reinterpret_cast<std::uintptr_t>(image_.data())} {
   place(graph);
-  write_constants(graph, sources, provider);
-  const std::vector<Relocation> found = find_addresses(graph, sources);
+  write_constants(graph, bases.sources, provider);
+  const std::vector<Relocation> found = find_addresses(graph, bases.sources);
   std::vector<rondo::detail::Keyed> order;
   for (const Relocation& relocation : found) {
     ++use_begin_[relocation.base + 1];
     has_narrow_ = has_narrow_ || relocation.narrow != 0;
     order.push_back({static_cast<std::int64_t>(std::uint64_t{relocation.base} << 32 | relocation.at), order.size()});
   }
-  for (std::uint32_t b = 0; b < bases.count; ++b) use_begin_[b + 1] += use_begin_[b];
+  for (std::uint32_t b = 0; b < bases_.count; ++b) use_begin_[b + 1] += use_begin_[b];
   sort_keyed(order);
   for (const rondo::detail::Keyed& each : order) uses_.push_back(found[each.item]);
   (void)rewrite(BaseLayout::absolute, 0);
@@ -52,7 +50,7 @@ RONDO_INLINE ArgsTable::ArgsTable(const graph::GraphView& graph, std::span<const
 
 /// Returns the addresses in the table; within each partition, they are in ascending order.
 RONDO_INLINE std::vector<Relocation> ArgsTable::find_addresses(const graph::GraphView& graph,
-                                                               std::span<const Source> sources) const {
+                                                               const std::vector<Source>& sources) const {
   std::vector<Relocation> found;
   for (std::size_t t = 0; t < graph.tasks.size(); ++t) {
     const graph::TaskRecord& task = graph.tasks[t];
@@ -103,7 +101,7 @@ RONDO_INLINE void ArgsTable::place(const graph::GraphView& graph) {
 }
 
 /// The bytes from the start of the first workspace that each round zeroes to the end of the last.
-[[nodiscard]] inline std::uint64_t filled_bytes(const graph::GraphView& graph, std::span<const Source> sources) {
+[[nodiscard]] inline std::uint64_t filled_bytes(const graph::GraphView& graph, const std::vector<Source>& sources) {
   std::uint64_t begin = ~std::uint64_t{0};
   std::uint64_t end = 0;
   for (std::size_t t = 0; t < graph.tensors.size(); ++t) {
@@ -114,7 +112,7 @@ RONDO_INLINE void ArgsTable::place(const graph::GraphView& graph) {
   return end - begin;
 }
 
-RONDO_INLINE void ArgsTable::write_constants(const graph::GraphView& graph, std::span<const Source> sources,
+RONDO_INLINE void ArgsTable::write_constants(const graph::GraphView& graph, const std::vector<Source>& sources,
                                              SystemProvider provider) {
   using Kind = graph::ArgRecord::Kind;
   for (std::size_t t = 0; t < graph.tasks.size(); ++t) {

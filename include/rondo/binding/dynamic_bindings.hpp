@@ -45,7 +45,6 @@ class DynamicBindings {
     }
     if constexpr (has_symbols) symbols_.assign(session.graph().symbols().size(), launch::not_stated);
     round_ = bound_;
-    memory_ = bound_;
     general_ = bound_.size();
     unsettled_ = bound_.size();
   }
@@ -129,28 +128,30 @@ class DynamicBindings {
   /// The bindings of a round, in the order of the ports; the round may change them. Cost: O(tensors bound)
   [[nodiscard]] std::span<detail::Binding> list() noexcept {
     for (std::size_t b = 0; b < bound_.size(); ++b) round_[b] = bound_[b];
-    return round_;
+    return {round_.data(), round_.size()};
   }
   /// Whether every tensor is bound to host memory that is copied, and was checked when it was bound. A round that needs
   /// nothing else uses bound() unchanged.
   [[nodiscard]] bool is_plain() const noexcept { return general_ == 0; }
   /// The bindings of the next round, in the order of the ports.
-  [[nodiscard]] std::span<const detail::Binding> bound() const noexcept { return bound_; }
+  [[nodiscard]] std::span<const detail::Binding> bound() const noexcept { return graph::span_of(bound_); }
   /// The values of the symbols, by number, if any was stated; otherwise an empty list.
   [[nodiscard]] std::span<const std::int64_t> stated_symbols() const noexcept {
-    return std::span(symbols_).first(stated_ == 0 ? 0 : symbols_.size());
+    return {symbols_.data(), stated_ == 0 ? 0 : symbols_.size()};
   }
   /// The tensors to which these bindings belong.
   [[nodiscard]] graph::GraphView interface() const noexcept { return view_; }
   /// The memory that the next round reads and writes: bound(), and where that has packed memory, all bytes from the
   /// first to the last element in the caller's.
-  [[nodiscard]] std::span<const detail::Binding> memory() const noexcept { return memory_; }
+  [[nodiscard]] std::span<const detail::Binding> memory() const noexcept {
+    return graph::span_of(has_strided_ ? spans_ : bound_);
+  }
   /// Whether each tensor is bound, to memory without strides. Otherwise a round first calls settle().
   [[nodiscard]] bool is_settled() const noexcept { return unsettled_ == 0; }
   /// The bindings with strides of the next round; null if there are none. The caller may keep them: bind() then leaves
   /// them as they are, and makes others.
   [[nodiscard]] std::shared_ptr<detail::StridedList> strided() const noexcept {
-    return has_strided() ? strided_ : nullptr;
+    return has_strided_ ? strided_ : nullptr;
   }
   /// Returns unbound_tensor for the first tensor without a binding, or packs memory with strides, except for ports that
   /// are held. Call it when no round in flight writes that memory.
@@ -160,7 +161,7 @@ class DynamicBindings {
     return strided_->pack(platform, is_held);
   }
   /// Whether a round copies on the device, and so cannot be in flight together with others.
-  [[nodiscard]] bool runs_alone() const noexcept { return has_strided() && strided_->is_on_device(); }
+  [[nodiscard]] bool runs_alone() const noexcept { return has_strided_ && strided_->is_on_device(); }
   /// Returns unbound_tensor for the first tensor without a binding.
   [[nodiscard]] Status find_unbound() const noexcept {
     for (const detail::Binding& b : bound_) {
@@ -211,7 +212,6 @@ class DynamicBindings {
 
   // --- memory with strides, of which each tensor counts as one that is not settled, and as one that is not plain
 
-  [[nodiscard]] bool has_strided() const noexcept { return memory_.data() != bound_.data(); }
   /// Whether device memory must be packed because of its address. Without HasDeviceCopy, rounds refuse it.
   [[nodiscard]] static bool is_misaligned(DevicePtr<std::byte> device) noexcept {
     using P = typename Session::Platform;
@@ -302,11 +302,11 @@ class DynamicBindings {
   }
   /// Writes down which memory rounds use: that of the caller, not the packed memory.
   void note_spans() noexcept {
-    memory_ = bound_;
+    has_strided_ = false;
     for (std::size_t b = 0; b < bound_.size(); ++b) spans_[b] = bound_[b];
     for (const detail::StridedMemory& m : strided_->list) {
       if (!m.is_bound) continue;
-      memory_ = spans_;
+      has_strided_ = true;
       if (m.device) continue;
       spans_[m.port].data = m.host - m.layout.bytes_before();
       spans_[m.port].bytes = m.layout.bytes_before() + m.layout.bytes_after();
@@ -328,8 +328,7 @@ class DynamicBindings {
   graph::GraphView view_;
   std::vector<detail::Binding> bound_;  ///< in the order of the ports
   std::vector<detail::Binding> round_;  ///< a copy of bound_ for the current round
-  std::span<detail::Binding> memory_;   ///< bound_, or spans_ if any tensor is bound to memory with strides
-  std::vector<detail::Binding> spans_;  ///< empty until a tensor is
+  std::vector<detail::Binding> spans_;  ///< for memory(); empty until a tensor is bound to memory with strides
   std::shared_ptr<detail::StridedList> strided_;
   std::unique_ptr<std::optional<DeviceArray<std::uint8_t>>[]>
       blocks_;                         ///< by port: packed device memory; null until used
@@ -337,6 +336,7 @@ class DynamicBindings {
   std::size_t next_ = 0;               ///< the index after the last tensor bound
   std::size_t unsettled_ = 0;          ///< the number of tensors without a binding, or with one that has strides
   std::vector<std::int64_t> symbols_;  ///< stated values by symbol, in a session of many shapes
+  bool has_strided_ = false;           ///< whether any tensor is bound to memory with strides
   std::size_t stated_ = 0;             ///< the number of symbols that have a stated value
 };
 

@@ -91,7 +91,7 @@ class PortRules {
   /// Whether the graph sets no rule: no port's address is fixed or depends on another's.
   [[nodiscard]] bool are_free() const noexcept { return are_free_; }
   [[nodiscard]] bool has_aliases() const noexcept { return has_aliases_; }
-  [[nodiscard]] std::span<const PortView> views() const noexcept { return views_; }
+  [[nodiscard]] const std::vector<PortView>& views() const noexcept { return views_; }
 
   /// Whether free ports, none of them held, may move to `addresses`; 0 means the arena. If the answer is no,
   /// check_moved() decides.

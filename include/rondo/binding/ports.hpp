@@ -124,20 +124,17 @@ class Ports<Graph, Layout> {
 
 /// The base of the args table that each tensor of a session is relative to: the arena, or, for tensors that rounds
 /// bind, a base of its own, in the order of the ports. The address of a tensor outside the arena, or that a task fixes,
-/// is absolute.
-struct Bases {
-  args::BaseLayout layout;
-  std::vector<args::Source> sources;     ///< by tensor
-  std::vector<std::uint64_t> addresses;  ///< by base, while every tensor is in the arena
-
-  Bases(const graph::GraphView& graph, std::span<const std::uint64_t> offsets, Placement at);
-};
+/// is absolute. The bases have their addresses while every tensor is in the arena.
+[[nodiscard]] args::Bases find_bases(const graph::GraphView& graph, std::span<const std::uint64_t> offsets,
+                                     Placement at);
 
 #if RONDO_HAS_BODIES
-RONDO_INLINE Bases::Bases(const graph::GraphView& graph, std::span<const std::uint64_t> offsets, Placement at)
-    : layout{3, 3 + static_cast<std::uint32_t>(count_ports(graph))},
-      sources(graph.tensors.size()),
-      addresses(layout.count) {
+RONDO_INLINE args::Bases find_bases(const graph::GraphView& graph, std::span<const std::uint64_t> offsets,
+                                    Placement at) {
+  args::Bases bases{{3, 3 + static_cast<std::uint32_t>(count_ports(graph))}, {}, {}};
+  auto& [layout, sources, addresses] = bases;
+  sources.resize(graph.tensors.size());
+  addresses.resize(layout.count);
   addresses[args::BaseLayout::first_feature_map] = at.arena.address();
   std::uint32_t io = layout.first_io;
   for (std::size_t t = 0; t < graph.tensors.size(); ++t) {
@@ -159,6 +156,7 @@ RONDO_INLINE Bases::Bases(const graph::GraphView& graph, std::span<const std::ui
     sources[t] = sources[tensor.view_of];
     sources[t].offset += tensor.view_offset();
   }
+  return bases;
 }
 #endif
 

@@ -111,7 +111,8 @@ namespace rondo::graph {
     result.widen(task);
     bool writes_elements = false;
     bool writes_any = false;
-    for (ArgRecord& arg : std::span(result.args_).subspan(task.first_arg, task.arg_count)) {
+    for (std::uint32_t a = task.first_arg; a < task.first_arg + task.arg_count; ++a) {
+      ArgRecord& arg = result.args_[a];
       const TensorRecord& tensor = result.tensors_[arg.tensor];
       if (arg.kind == ArgRecord::Kind::extent && graph.tensors()[arg.tensor].shape.is_symbolic()) {
         arg.bits = arg.dimension == ArgRecord::all_elements ? static_cast<ArgWord>(tensor.count)

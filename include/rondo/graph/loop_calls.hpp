@@ -95,7 +95,7 @@ inline void DestroyLoopCalls::operator()(const LoopCalls* calls) const noexcept 
 /// outlive the result.
 [[nodiscard]] inline std::unique_ptr<const LoopCalls, DestroyLoopCalls> outline_calls(
     const GraphView& graph, std::vector<HostCall>& calls, std::vector<std::uint32_t>& tasks,
-    std::span<const ArgWord* const> decisions, StopRequest stop) {
+    const std::vector<const ArgWord*>& decisions, StopRequest stop) {
   std::vector<std::size_t> first_call(graph.tasks.size() + 1);
   for (std::size_t t = 0; t < graph.tasks.size(); ++t) first_call[t + 1] = first_call[t] + graph.tasks[t].blocks;
   auto made = std::make_unique<LoopCalls>(LoopCalls{Outline(graph), {}});

@@ -58,7 +58,7 @@ struct LoopCode {
   std::unique_ptr<const LoopCalls, DestroyLoopCalls> (*outline_calls)(const GraphView& graph,
                                                                       std::vector<HostCall>& calls,
                                                                       std::vector<std::uint32_t>& tasks,
-                                                                      std::span<const ArgWord* const> decisions,
+                                                                      const std::vector<const ArgWord*>& decisions,
                                                                       StopRequest stop);
 };
 

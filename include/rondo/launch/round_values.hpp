@@ -144,7 +144,7 @@ class RoundValues {
 
   /// `sources`: of all tensors. `shared`: the store of the session that this one belongs to, or null.
   /// @throws Error unsupported for a kind that the policy leaves out
-  void open(const graph::GraphView& graph, std::span<const args::Source> sources, Store* shared) {
+  void open(const graph::GraphView& graph, const std::vector<args::Source>& sources, Store* shared) {
     if (shared == nullptr) own_ = Store(graph);
     shared_ = shared;
     slots_.clear();

@@ -42,7 +42,7 @@ class Blocks {
   /// Makes room for one more block, so that add() cannot fail. @throws std::bad_alloc
   void reserve() { blocks_.reserve(blocks_.size() + 1); }
   void add(const Block& block) noexcept { blocks_.push_back(block); }
-  [[nodiscard]] std::span<const Block> all() const noexcept { return blocks_; }
+  [[nodiscard]] const std::vector<Block>& all() const noexcept { return blocks_; }
   /// Releases a block if it is still there. One that is held is released when it is held no more.
   Status release(DevicePtr<std::byte> block) noexcept;
   /// States which blocks are held. @returns the first failure of those that are released now

@@ -44,12 +44,12 @@ class Instance {
   /// `values`: the values that all instances of a session share. @throws Error as the platform and the runtime do
   Instance(P& platform, const Graph& frozen, const Layout& layout, Placement at, typename Values::Store& values,
            const Options& options)
-      : Instance(platform, frozen, layout, at, values, Bases(frozen.view(), layout.offsets(), at), platform, frozen,
-                 options) {}
+      : Instance(platform, frozen, layout, at, values, find_bases(frozen.view(), layout.offsets(), at), platform,
+                 frozen, options) {}
   /// Creates a further instance, which shares what the runtime permits with `first`; `first` must outlive it.
   Instance(P& platform, const Graph& frozen, const Layout& layout, Placement at, typename Values::Store& values,
            Instance& first)
-      : Instance(platform, frozen, layout, at, values, Bases(frozen.view(), layout.offsets(), at), first.runner_,
+      : Instance(platform, frozen, layout, at, values, find_bases(frozen.view(), layout.offsets(), at), first.runner_,
                  frozen) {}
   Instance(const Instance&) = delete;
   Instance& operator=(const Instance&) = delete;
@@ -269,12 +269,12 @@ class Instance {
   /// `first`: the first argument of the runner; the args table follows the graph.
   template <class First, class... Rest>
   Instance(P& platform, const Graph& frozen, const Layout& layout, Placement at, typename Values::Store& values,
-           const Bases& bases, First& first, const Graph&, const Rest&... rest)
+           const args::Bases& bases, First& first, const Graph&, const Rest&... rest)
       : graph_{frozen},
         layout_{layout},
         at_{at},
         ports_{frozen, layout, at},
-        refresher_{platform, frozen.view(), bases.sources, bases.layout, bases.addresses, &Policies::system_address},
+        refresher_{platform, frozen.view(), bases, &Policies::system_address},
         runner_{first, frozen, refresher_.table(), rest...},
         held_(ports_.view().size()),
         rules_{frozen.view()} {

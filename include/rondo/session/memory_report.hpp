@@ -35,7 +35,7 @@ struct SessionHoldings {
 /// `others`: the blocks of tensors outside the arena; `arrays`: those of the session's caller, or null.
 template <Platform P>
 void add_holdings(memory::Report& report, const P& platform, Bytes tensors, const SessionHoldings& held,
-                  std::span<const memory::detail::Block> others, const memory::detail::Blocks* arrays) {
+                  const std::vector<memory::detail::Block>& others, const memory::detail::Blocks* arrays) {
   const auto add = [&](MemoryKind kind, const char* what, Bytes bytes) {
     if (bytes.value != 0) report.holdings.push_back({kind, what, bytes});
   };

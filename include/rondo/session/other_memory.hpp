@@ -97,7 +97,7 @@ class OtherMemory {
     }
     return nullptr;
   }
-  [[nodiscard]] std::span<const memory::detail::Block> all() const noexcept { return blocks_; }
+  [[nodiscard]] const std::vector<memory::detail::Block>& all() const noexcept { return blocks_; }
   Status release() noexcept {
     Status first;
     for (const Block& block : blocks_) {

@@ -36,11 +36,9 @@ class DeferredRefresher : public detail::DeferredBases {
       "rondo: the platform has none of the refresh mechanisms that the policies allow; choose another one, or "
       "declare Capability::args_in_host_memory, device_refresh or launch_refresh");
 
-  /// `addresses`: the initial address of each base; those of `absolute` and `table` are ignored.
-  [[gnu::noinline]] DeferredRefresher(P& platform, const graph::GraphView& view, std::span<const args::Source> sources,
-                                      args::BaseLayout bases, std::span<const std::uint64_t> addresses,
+  [[gnu::noinline]] DeferredRefresher(P& platform, const graph::GraphView& view, const args::Bases& bases,
                                       args::SystemProvider provider = &args::no_system_provider)
-      : DeferredBases(view, sources, bases, addresses, provider, parts_of(platform)),
+      : DeferredBases(view, bases, provider, parts_of(platform)),
         platform_{platform},
         device_{platform, Bytes{wanted_bytes_}, Bytes{P::Arch::arena_alignment}} {
     if constexpr (copies_segments) divide(costs(platform));

@@ -9,7 +9,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <span>
 #include <type_traits>
 #include <vector>
 
@@ -24,9 +23,9 @@ class DirectRefresher {
  public:
   /// Has the parameters of DeferredRefresher, but does not use the platform.
   template <class P>
-  DirectRefresher(P&, const graph::GraphView& view, std::span<const args::Source> sources, args::BaseLayout bases,
-                  std::span<const std::uint64_t> addresses, args::SystemProvider provider = &args::no_system_provider)
-      : DirectRefresher(view, sources, bases, addresses, provider) {}
+  DirectRefresher(P&, const graph::GraphView& view, const args::Bases& bases,
+                  args::SystemProvider provider = &args::no_system_provider)
+      : DirectRefresher(view, bases, provider) {}
   DirectRefresher(const DirectRefresher&) = delete;
   DirectRefresher& operator=(const DirectRefresher&) = delete;
 
@@ -85,8 +84,7 @@ class DirectRefresher {
   static constexpr std::uint64_t feature_map_moved = std::uint64_t{1} << 57;
   static constexpr std::uint64_t constant_changed = std::uint64_t{1} << 58;
 
-  DirectRefresher(const graph::GraphView& graph, std::span<const args::Source> sources, args::BaseLayout bases,
-                  std::span<const std::uint64_t> addresses, args::SystemProvider provider);
+  DirectRefresher(const graph::GraphView& graph, const args::Bases& bases, args::SystemProvider provider);
 
   [[gnu::always_inline]] void set(Base& base, std::uint64_t address) noexcept {
     if (base.address == address) [[likely]]

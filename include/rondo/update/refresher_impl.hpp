@@ -18,39 +18,37 @@ namespace detail {
 
 /// Checks that there is an address for each base, a source for each tensor, and a base for each source.
 /// @throws Error invalid_argument, with the number that is missing, or the tensor without one
-[[gnu::noinline]] inline void check_counts(const graph::GraphView& graph, std::span<const args::Source> sources,
-                                           args::BaseLayout bases, std::span<const std::uint64_t> addresses) {
-  if (addresses.size() < bases.count || sources.size() < graph.tensors.size()) {
+[[gnu::noinline]] inline const args::Bases& checked(const graph::GraphView& graph, const args::Bases& bases) {
+  const std::uint32_t count = bases.layout.count;
+  if (bases.addresses.size() < count || bases.sources.size() < graph.tensors.size()) {
     throw Error(Errc::invalid_argument,
-                Error::Text("the args table has ", bases.count, " bases and ", graph.tensors.size(), " tensors, but ",
-                            addresses.size(), " addresses and ", sources.size(), " sources were given"));
+                Error::Text("the args table has ", count, " bases and ", graph.tensors.size(), " tensors, but ",
+                            bases.addresses.size(), " addresses and ", bases.sources.size(), " sources were given"));
   }
   for (std::size_t t = 0; t < graph.tensors.size(); ++t) {
-    if (sources[t].base < bases.count || is_carried_in_args(graph.tensors[t].direction)) continue;
+    if (bases.sources[t].base < count || is_carried_in_args(graph.tensors[t].direction)) continue;
     throw Error(Errc::invalid_argument, Error::Text("tensor '", graph.name(graph.tensors[t].name), "' lies in base ",
-                                                    sources[t].base, ", of which there are ", bases.count));
+                                                    bases.sources[t].base, ", of which there are ", count));
   }
+  return bases;
 }
 
-[[gnu::noinline]] RONDO_INLINE DeferredBases::DeferredBases(const graph::GraphView& graph,
-                                                            std::span<const args::Source> sources,
-                                                            args::BaseLayout bases,
-                                                            std::span<const std::uint64_t> addresses,
+[[gnu::noinline]] RONDO_INLINE DeferredBases::DeferredBases(const graph::GraphView& graph, const args::Bases& bases,
                                                             args::SystemProvider provider, DeviceParts parts)
-    : table_{(check_counts(graph, sources, bases, addresses), graph), sources, bases, provider},
-      now_(bases.count),
-      ports_{now_.data() + bases.first_io},
-      in_table_(bases.count),
-      in_image_(parts.table ? bases.count : 0),
-      on_device_(parts.bases ? bases.count : 0),
-      compared_{bases.first_io, bases.count},
+    : table_{graph, checked(graph, bases), provider},
+      now_(bases.layout.count),
+      ports_{now_.data() + bases.layout.first_io},
+      in_table_(bases.layout.count),
+      in_image_(parts.table ? bases.layout.count : 0),
+      on_device_(parts.bases ? bases.layout.count : 0),
+      compared_{bases.layout.first_io, bases.layout.count},
       has_relocations_{parts.relocations} {
-  for (std::uint32_t id = BaseLayout::first_feature_map; id < bases.count; ++id) now_[id] = addresses[id];
+  for (std::uint32_t id = BaseLayout::first_feature_map; id < bases.layout.count; ++id) now_[id] = bases.addresses[id];
   bases_at_ = align_up(table_.shape().size(), 64);
   relocations_at_ = align_up(bases_at_ + sizeof(std::uint64_t) * on_device_.size(), 64);
   if (!parts.table || table_.shape().size() == 0) return;
   std::uint64_t relocations = 0;
-  for (std::uint32_t id = 0; parts.relocations && id < bases.count; ++id) relocations += table_.uses(id);
+  for (std::uint32_t id = 0; parts.relocations && id < bases.layout.count; ++id) relocations += table_.uses(id);
   wanted_bytes_ = relocations_at_ + align_up(sizeof(args::Relocation) * relocations, 64);
 }
 
@@ -115,20 +113,17 @@ namespace detail {
 
 }  // namespace detail
 
-[[gnu::noinline]] RONDO_INLINE DirectRefresher::DirectRefresher(const graph::GraphView& graph,
-                                                                std::span<const args::Source> sources,
-                                                                args::BaseLayout bases,
-                                                                std::span<const std::uint64_t> addresses,
+[[gnu::noinline]] RONDO_INLINE DirectRefresher::DirectRefresher(const graph::GraphView& graph, const args::Bases& bases,
                                                                 args::SystemProvider provider)
-    : bases_((detail::check_counts(graph, sources, bases, addresses), bases.count)),
-      ports_{bases_.data() + bases.first_io},
-      table_{graph, sources, bases, provider} {
+    : bases_(detail::checked(graph, bases).layout.count),
+      ports_{bases_.data() + bases.layout.first_io},
+      table_{graph, bases, provider} {
   std::uint64_t slots = 0;
-  for (std::uint32_t id = args::BaseLayout::table; id < bases.count; ++id) {
-    const std::uint64_t address = id == args::BaseLayout::table ? table_.seen().address() : addresses[id];
+  for (std::uint32_t id = args::BaseLayout::table; id < bases.layout.count; ++id) {
+    const std::uint64_t address = id == args::BaseLayout::table ? table_.seen().address() : bases.addresses[id];
     slots += table_.rewrite(id, address);
     // Bases of the feature map have no word of their own here, which lets rewrite() recognise them.
-    bases_[id] = {address, id < bases.first_io ? nullptr : table_.only_slot(id)};
+    bases_[id] = {address, id < bases.layout.first_io ? nullptr : table_.only_slot(id)};
   }
   refreshed_ = slots | constant_changed;
 }

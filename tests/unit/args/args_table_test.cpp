@@ -94,8 +94,8 @@ TEST_CASE("Each block of a task has its own words, which differ in the block wor
   const auto y = graph.inout<float>("y", {6});
   graph.add<Blocked>(Blocks{3}, x, y, -1);
   const FrozenGraph frozen = freeze(graph);
-  const args::Source sources[] = {{2, 64}, {2, 128}};
-  args::ArgsTable table{frozen.view(), sources, one_arena};
+  const std::vector<args::Source> sources = {{2, 64}, {2, 128}};
+  args::ArgsTable table{frozen.view(), {one_arena, sources, {}}};
   CHECK(table.rewrite(2, 0x10000) == 6);
   const auto word = [](std::uint32_t block) { return ArgWord{3} << 32 | block; };
   const std::vector<ArgWord> expected = {
@@ -112,7 +112,7 @@ TEST_CASE("The table of a random graph is what a rebuild from the tasks gives, a
     const Plan plan = random_plan(random);
     const FrozenGraph frozen = freeze(plan.graph);
     const std::vector<args::Source> sources = sources_of(plan.graph);
-    args::ArgsTable table{frozen.view(), sources, one_arena};
+    args::ArgsTable table{frozen.view(), {one_arena, sources, {}}};
     for (const std::uint64_t base : {std::uint64_t{0}, std::uint64_t{0x7FFF'0000'0000}, std::uint64_t{4096}}) {
       std::vector<ArgWord> expected;
       for (const graph::TaskRecord& record : frozen.view().tasks) {
@@ -164,7 +164,7 @@ TEST_CASE("The words keep their place when the table moves, and the image starts
   const auto x = graph.inout<float>("x", {2});
   graph.add_raw("a", CoreType::vector, no_kernel, updates(x), 42);
   const FrozenGraph frozen = freeze(graph);
-  args::ArgsTable table{frozen.view(), sources_of(graph), one_arena};
+  args::ArgsTable table{frozen.view(), {one_arena, sources_of(graph), {}}};
   const ArgWord* words = table.words();
   CHECK(reinterpret_cast<std::uintptr_t>(words) % 64 == 0);
   const args::ArgsTable moved = std::move(table);
@@ -174,7 +174,7 @@ TEST_CASE("The words keep their place when the table moves, and the image starts
 
 TEST_CASE("A graph without tasks has a table without bytes") {
   const FrozenGraph frozen = freeze(TaskGraph{});
-  const args::ArgsTable table{frozen.view(), {}, one_arena};
+  const args::ArgsTable table{frozen.view(), {one_arena, {}, {}}};
   CHECK(table.image().empty());
   CHECK(table.relocations().size() == 0);
 }
@@ -188,8 +188,8 @@ TEST_CASE("Each base knows its own slots, and relocations list all of them in th
   graph.add_raw("b", CoreType::vector, no_kernel, reads(w));
   graph.add_raw("c", CoreType::vector, no_kernel, reads(x), updates(y));
   const FrozenGraph frozen = freeze(graph);
-  const args::Source sources[] = {{3, 0}, {4, 16}, {2, 1024}};
-  args::ArgsTable table{frozen.view(), sources, {3, 5}};
+  const std::vector<args::Source> sources = {{3, 0}, {4, 16}, {2, 1024}};
+  args::ArgsTable table{frozen.view(), {{3, 5}, sources, {}}};
   CHECK(table.uses(args::BaseLayout::absolute) == 0);
   CHECK(table.uses(2) == 3);
   CHECK(table.uses(3) == 3);
@@ -213,8 +213,8 @@ TEST_CASE("The tensors of a task with fixed addresses are absolute: written once
   const auto x = graph.inout<float>("x", {2});
   graph.fix_addresses(graph.add_raw("a", CoreType::vector, no_kernel, updates(x)));
   const FrozenGraph frozen = freeze(graph);
-  const args::Source sources[] = {{args::BaseLayout::absolute, 0x5000}};
-  const args::ArgsTable table{frozen.view(), sources, one_arena};
+  const std::vector<args::Source> sources = {{args::BaseLayout::absolute, 0x5000}};
+  const args::ArgsTable table{frozen.view(), {one_arena, sources, {}}};
   CHECK(table.block(0, 0)[0] == 0x5000);
   CHECK(table.shape()[args::Partition::feature_map] == table.shape().size());
 }
@@ -238,8 +238,8 @@ TEST_CASE("Slots of four bytes take the low half of an address, and leave what s
                      {record(Kind::address, x, 0, 4), record(Kind::scalar, 0, 4, 4), record(Kind::address, x, 8, 8)},
                      16);
   const FrozenGraph frozen = freeze(graph);
-  const args::Source sources[] = {{3, 8}};
-  args::ArgsTable table{frozen.view(), sources, {3, 4}};
+  const std::vector<args::Source> sources = {{3, 8}};
+  args::ArgsTable table{frozen.view(), {{3, 4}, sources, {}}};
   CHECK(table.rewrite(3, 0x1'2345'6700) == 4);
   for (const std::uint32_t b : {0U, 1U}) {
     CHECK(table.block(0, b)[0] == 0x2345'6708);
@@ -258,7 +258,7 @@ TEST_CASE("A constant of eight bytes is changed in all blocks of its task, and o
   const auto x = graph.inout<float>("x", {2});
   for (int task = 0; task < 3; ++task) graph.add_raw("a", CoreType::vector, Blocks{3}, no_kernel, updates(x), 7, 8);
   const FrozenGraph frozen = freeze(graph);
-  args::ArgsTable table{frozen.view(), sources_of(graph), one_arena};
+  args::ArgsTable table{frozen.view(), {one_arena, sources_of(graph), {}}};
   table.set_constant(frozen.view(), 1, frozen.view().args_of(frozen.view().tasks[1])[2], ArgWord{0x1'0000'0009});
   for (std::size_t task = 0; task < 3; ++task) {
     for (std::uint32_t b = 0; b < 3; ++b) {
@@ -291,8 +291,8 @@ TEST_CASE("A base with one slot that holds its address as it is has a word of it
     }
     graph.add_laid_out("b", CoreType::vector, Blocks{1}, no_kernel, {record(Kind::address, y, 0, 8)}, 8);
     const FrozenGraph frozen = freeze(graph);
-    const args::Source sources[] = {{3, c.addend}, {4, 0}};
-    args::ArgsTable table{frozen.view(), sources, {3, 5}};
+    const std::vector<args::Source> sources = {{3, c.addend}, {4, 0}};
+    args::ArgsTable table{frozen.view(), {{3, 5}, sources, {}}};
     ArgWord* const word = table.only_slot(3);
     CHECK((word != nullptr) == c.has_word);
     if (word != nullptr) CHECK(word == table.block(0, 0) + 1);
@@ -307,8 +307,8 @@ TEST_CASE("Values that travel in the table have places of their own, which other
   const auto k = graph.host_input<float>("k", {1});
   graph.add_raw("a", CoreType::vector, no_kernel, reads(x), reads(h), reads(k));
   const FrozenGraph frozen = freeze(graph);
-  const args::Source sources[] = {{3, 0}, {3, 0}, {3, 0}};
-  args::ArgsTable table{frozen.view(), sources, {3, 4}};
+  const std::vector<args::Source> sources = {{3, 0}, {3, 0}, {3, 0}};
+  args::ArgsTable table{frozen.view(), {{3, 4}, sources, {}}};
   const std::uint64_t begin = table.shape()[args::Partition::host_input];
   CHECK(table.host_input_begin(1) == begin);
   CHECK(table.host_input_begin(2) >= begin + 80);
@@ -321,7 +321,7 @@ TEST_CASE("A table of 4 GiB or more is refused before it takes memory, and its s
   const auto x = graph.input<float>("x", {4});
   (void)graph.add_raw("wide", CoreType::vector, Blocks{0xFFFF'FFFF}, no_kernel, reads(x), reads(x));
   const FrozenGraph frozen = freeze(graph);
-  const Raised r = raised([&] { args::ArgsTable(frozen.view(), sources_of(graph), one_arena); });
+  const Raised r = raised([&] { args::ArgsTable(frozen.view(), {one_arena, sources_of(graph), {}}); });
   CHECK(r.code == Errc::overflow);
   CHECK(says(r.text, "takes 68719476", "4 GiB"));
 }

@@ -31,8 +31,8 @@ struct Setup {
   memory::Layout<FrozenGraph, arch::A2A3> layout{graph};
   A2A3Sim platform{{}};
   memory::Arena<A2A3Sim> arena{platform, layout.arena_bytes(), Bytes{1024}};
-  const detail::Bases bases{graph.view(), layout.offsets(), {arena.base(), arena.base()}};
-  update::Refresher<A2A3Sim> refresher{platform, graph.view(), bases.sources, bases.layout, bases.addresses};
+  const args::Bases bases = detail::find_bases(graph.view(), layout.offsets(), {arena.base(), arena.base()});
+  update::Refresher<A2A3Sim> refresher{platform, graph.view(), bases};
   using Runner = runtime::HostBuildGraph::Runner<A2A3Sim, FrozenGraph>;
 
   [[nodiscard]] DevicePtr<std::byte> device(TensorKey key) const {

@@ -169,7 +169,7 @@ void check_random_sequences(unsigned seed) {
     const graph::GraphView graph = frozen.view();
     std::vector<graph::ArgRecord> args(graph.args.begin(), graph.args.end());  // ours: scalars change here too
     P platform{{}};
-    update::Refresher<P, S, C> refresher{platform, graph, model.sources, model.bases, model.addresses};
+    update::Refresher<P, S, C> refresher{platform, graph, {model.bases, model.sources, model.addresses}};
     std::vector<std::vector<std::byte>> host_inputs(graph.tensors.size());
     for (std::size_t t = 0; t < graph.tensors.size(); ++t) {
       if (is_carried_in_args(graph.tensors[t].direction)) host_inputs[t].resize(graph.tensors[t].bytes);

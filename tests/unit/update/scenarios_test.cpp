@@ -48,7 +48,7 @@ struct Ports {
   template <class R>
   [[nodiscard]] R make(P& platform) {
     frozen = freeze(graph);
-    return R{platform, frozen.view(), sources, bases, addresses};
+    return R{platform, frozen.view(), {bases, sources, addresses}};
   }
   /// Does the kernels' table hold the present address of every port?
   template <class R>
@@ -273,7 +273,7 @@ TEST_CASE_TEMPLATE("A base with one slot: some bytes after it, at an odd place, 
   CHECK(refresher.refreshed().level == UpdateLevel::feature_map_and_model_io);
   CHECK(static_cast<std::uint64_t>(*refresher.table().block(2, 0)) == 0x5'0000'0000);
 
-  By<T::mechanism> at_3{platform, odd.view(), ports.sources, ports.bases, ports.addresses};
+  By<T::mechanism> at_3{platform, odd.view(), {ports.bases, ports.sources, ports.addresses}};
   at_3.set_port_address(0, 0x7'0000'0000);
   REQUIRE(at_3.refresh());
   std::uint64_t word = 0;

@@ -47,7 +47,7 @@ struct Bases {
                                  : args::Source{2, 64 * sources.size()});
     }
     for (std::uint32_t b = 0; b < 3 + count; ++b) addresses.push_back(0x1'0000'0000 + 0x1000 * std::uint64_t{b});
-    return SegmentCopy{platform, frozen.view(), sources, {3, 3 + count}, addresses};
+    return SegmentCopy{platform, frozen.view(), {{3, 3 + count}, sources, addresses}};
   }
 
   TaskGraph graph{Edges::explicit_};

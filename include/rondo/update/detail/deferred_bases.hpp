@@ -90,8 +90,8 @@ class DeferredBases {
     bool bases = false;
     bool relocations = false;
   };
-  DeferredBases(const graph::GraphView& graph, std::span<const args::Source> sources, args::BaseLayout bases,
-                std::span<const std::uint64_t> addresses, args::SystemProvider provider, DeviceParts parts);
+  DeferredBases(const graph::GraphView& graph, const args::Bases& bases, args::SystemProvider provider,
+                DeviceParts parts);
   /// Writes the image for the first time; `device` is the table's address on the device, if it has one. Returns all
   /// slots in the order of the table, if the device needs them.
   [[nodiscard]] std::vector<args::Relocation> write_table(DevicePtr<std::byte> device);

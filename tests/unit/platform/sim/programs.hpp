@@ -24,8 +24,8 @@ namespace rondo::test {
 [[nodiscard]] inline args::ArgsTable table_of(const FrozenGraph& graph, std::span<const std::uint64_t> offsets,
                                               void* memory) {
   const DevicePtr<std::byte> arena{reinterpret_cast<std::uintptr_t>(memory)};
-  const detail::Bases bases{graph.view(), offsets, {arena, arena}};
-  args::ArgsTable table{graph.view(), bases.sources, bases.layout};
+  const args::Bases bases = detail::find_bases(graph.view(), offsets, {arena, arena});
+  args::ArgsTable table{graph.view(), bases};
   for (std::uint32_t base = 0; base < bases.layout.count; ++base) table.rewrite(base, bases.addresses[base]);
   return table;
 }

@@ -8,8 +8,10 @@
 #include <rondo/graph/records.hpp>
 #include <rondo/graph/task_graph.hpp>
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <tuple>
 #include <type_traits>
 
 /// Loops of a graph: TaskGraph::repeat_until() and TaskGraph::when().
@@ -50,10 +52,12 @@ template <class Body>
 TaskId TaskGraph::add_loop(graph::LoopRecord loop, TensorKey condition, Extent most, Body& body, Where where) {
   static_assert(std::is_invocable_v<Body&>,
                 "rondo: the body of a loop is a callable without parameters that adds tasks to the graph");
-  TaskGraph before = *this;
+  const auto lists = std::tie(tensors_, tasks_, args_, explicit_edges_, reshapes_, text_, symbols_, loops_);
+  const auto sizes = std::apply([](const auto&... list) { return std::array{list.size()...}; }, lists);
+  const std::uint32_t outer = open_loop_;
   try {
     const auto number = static_cast<std::uint32_t>(loops_.size());
-    loop.parent = open_loop_;
+    loop.parent = outer;
     loops_.push_back(loop);
     open_loop_ = number;
     const bool decides_first = loop.kind == graph::LoopRecord::Kind::when;
@@ -65,10 +69,17 @@ TaskId TaskGraph::add_loop(graph::LoopRecord loop, TensorKey condition, Extent m
     loops_[number].condition = index(condition.tensor());
     loops_[number].decision = index(decision);
     check_loop(loops_[number], first, where);
-    open_loop_ = before.open_loop_;
+    open_loop_ = outer;
     return decision;
   } catch (...) {
-    *this = std::move(before);
+    open_loop_ = outer;
+    std::size_t i = 0;
+    std::apply([&](auto&... list) { (list.resize(sizes[i++]), ...); }, lists);
+    names_ = {};
+    for (const graph::TensorRecord& tensor : tensors_) {
+      names_.reserve_one(tensor_name());
+      names_.add(name(tensor.name));
+    }
     throw;
   }
 }

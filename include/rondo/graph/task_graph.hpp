@@ -244,7 +244,7 @@ class TaskGraph {
   /// times at most; docs/loops.md says who decides. From the second repetition on, the tasks find
   /// their tensors as the previous one left them. Loops nest up to `most_loop_depth` deep. `expected`: the number of
   /// repetitions that predictions assume; 0: `most`. Returns the task that decides; an edge to or from a task of the
-  /// loop orders the whole loop. If `body` throws, the graph is as before. Include graph/loops.hpp. @throws Error
+  /// loop orders the whole loop. If `body` throws, what it added is removed. Include graph/loops.hpp. @throws Error
   /// invalid_argument: names the condition, and what is wrong with it or with the body; limit_exceeded
   template <class T, Direction D, class Body>
   constexpr TaskId repeat_until(TensorHandle<T, D> condition, Extent most, Body&& body, double expected = 0,

@@ -191,6 +191,39 @@ TEST_CASE("what was taken out of a tiling is filled again") {
   CHECK(search::detail::fill_holes(problem, 1 << 20, 5).empty());
 }
 
+TEST_CASE("fillers take exactly the bytes that are free at each time") {
+  // Free: 5, 2, 5 and 0 bytes. The step up by 5 must not wait for the step down by 5, since the 3 in between need it.
+  Problem nested;
+  nested.buffers = {
+      {.lower = 0, .upper = 4, .size = 5}, {.lower = 1, .upper = 2, .size = 3}, {.lower = 3, .upper = 4, .size = 5}};
+  std::size_t filled = 0;
+  for (std::uint64_t seed = 0; seed < 500; ++seed) {
+    CAPTURE(seed);
+    const Problem problem =
+        seed == 0 ? nested : memory::testing::random_problem(seed, {.buffers = 12, .steps = 10, .largest = 9});
+    const std::int64_t bound = lower_bound(problem);
+    const std::vector<Buffer> fillers = search::detail::fill_holes(problem, bound, 1000);
+    std::int64_t begin = 1000, end = -1000;
+    const auto note = [&](const Buffer& b) {
+      for_each_use(b, [&](Span use) {
+        if (b.size != 0) begin = std::min(begin, use.lower), end = std::max(end, use.upper);
+      });
+    };
+    for (const Buffer& b : problem.buffers) note(b);
+    for (std::int64_t t = begin; t < end; ++t) {
+      std::int64_t bytes = 0;
+      const auto add = [&](const Buffer& b) {
+        for_each_use(b, [&](Span use) { bytes += use.lower <= t && t < use.upper ? b.size : 0; });
+      };
+      for (const Buffer& b : problem.buffers) add(b);
+      for (const Buffer& b : fillers) add(b);
+      REQUIRE(bytes == bound);
+    }
+    filled += fillers.empty() ? 0 : 1;
+  }
+  CHECK(filled > 400);
+}
+
 TEST_CASE("a plan of joined buffers is a plan of those that they consist of") {
   std::size_t joined = 0;
   for (std::uint64_t seed = 0; seed < 400; ++seed) {

@@ -46,6 +46,7 @@ using memory::Problem;
   }
 
   std::vector<Buffer> fillers;
+  const std::vector<Step> all = steps;
   const auto fill = [&](std::int64_t lower, std::int64_t upper, std::int64_t size) {
     fillers.push_back({.lower = lower, .upper = upper, .size = size});
   };
@@ -60,16 +61,25 @@ using memory::Problem;
       up.bytes = steps[s].bytes = 0;
     }
   }
-  std::vector<Step> rest;
-  for (Step step : steps) {
-    if (step.bytes > 0) rest.push_back(step);
-    while (step.bytes < 0) {
-      const std::int64_t size = std::min(-step.bytes, rest.back().bytes);
-      fill(rest.back().time, step.time, size);
-      step.bytes += size;
-      if ((rest.back().bytes -= size) == 0) rest.pop_back();
+  // Whether what was freed last always suffices.
+  const auto fill_from_last = [&](const std::vector<Step>& of) {
+    std::vector<Step> rest;
+    for (Step step : of) {
+      if (step.bytes > 0) rest.push_back(step);
+      while (step.bytes < 0) {
+        if (rest.empty()) return false;
+        const std::int64_t size = std::min(-step.bytes, rest.back().bytes);
+        fill(rest.back().time, step.time, size);
+        step.bytes += size;
+        if ((rest.back().bytes -= size) == 0) rest.pop_back();
+      }
     }
-  }
+    return true;
+  };
+  if (fill_from_last(steps)) return fillers;
+  // A buffer from a step up to one down has taken bytes that others need in between.
+  fillers.clear();
+  if (!fill_from_last(all)) fillers.clear();
   return fillers;
 }
 

@@ -27,9 +27,9 @@ class Instances {
 
   /// `placement(slot)`: the location of a slot. `values`: those of the session. @throws Error as Instance
   template <class PlacementOf>
-  Instances(P& platform, const Graph& graph, const Layout& layout, const PlacementOf& placement, Values& values,
+  Instances(P& platform, const Graph& frozen, const Layout& layout, const PlacementOf& placement, Values& values,
             const Options& options)
-      : Instances(platform, graph, layout, placement, values, options, std::make_index_sequence<Slots>{}) {}
+      : Instances(platform, frozen, layout, placement, values, options, std::make_index_sequence<Slots>{}) {}
 
   [[nodiscard, gnu::always_inline]] Instance& operator[](std::size_t slot) noexcept {
     return by_slot_[Slots == 1 ? 0 : slot];
@@ -80,17 +80,17 @@ class Instances {
 
  private:
   template <class PlacementOf, std::size_t... I>
-  Instances(P& platform, const Graph& graph, const Layout& layout, const PlacementOf& placement, Values& values,
+  Instances(P& platform, const Graph& frozen, const Layout& layout, const PlacementOf& placement, Values& values,
             const Options& options, std::index_sequence<I...>)
-      : by_slot_{make<I>(platform, graph, layout, placement(I), values, options)...},
-        residents_{graph.view(), is_orchestrated<Graph>} {}
+      : by_slot_{make<I>(platform, frozen, layout, placement(I), values, options)...},
+        residents_{frozen.view(), is_orchestrated<Graph>} {}
   template <std::size_t slot>
-  [[nodiscard]] Instance make(P& platform, const Graph& graph, const Layout& layout, Placement at, Values& values,
+  [[nodiscard]] Instance make(P& platform, const Graph& frozen, const Layout& layout, Placement at, Values& values,
                               const Options& options) {
     if constexpr (slot == 0) {
-      return Instance(platform, graph, layout, at, values, options);
+      return Instance(platform, frozen, layout, at, values, options);
     } else {
-      return Instance(platform, graph, layout, at, values, by_slot_[0]);
+      return Instance(platform, frozen, layout, at, values, by_slot_[0]);
     }
   }
 

@@ -177,7 +177,7 @@ active proctype caller() {
       fi;
       do
       :: result_epoch[oldest] == mine[oldest] -> break
-        // queue.help: if (backoff.out_of_patience() && run_ready([&] { return has_ended(slot); })) continue;
+        // queue.help: if (backoff.out_of_patience(spins) && run_ready([&] { return has_ended(slot); })) continue;
       :: helps && result_epoch[oldest] != mine[oldest] && IS_READY(at_epoch, at_slot) -> run_ready(oldest)
       od
     fi;

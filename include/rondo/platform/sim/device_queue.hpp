@@ -125,8 +125,10 @@ class DeviceQueue {
     if (!has_ended(slot)) {
       wake_if_asleep();
       for (Backoff backoff; !has_ended(slot);) {
-        if (backoff.out_of_patience() && run_ready([&] { return has_ended(slot); })) continue;  // model: queue.help
-        backoff.wait(platform_.spins().within_rounds);
+        const unsigned spins = platform_.spins().within_rounds;
+        // model: queue.help
+        if (backoff.out_of_patience(spins) && run_ready([&] { return has_ended(slot); })) continue;
+        backoff.wait(spins);
       }
     }
     if constexpr (is_timed) wait_until_ns(results_[slot].outputs_at);

@@ -312,7 +312,7 @@ class Replay {
         return Turn::run;
       }
       if (is_enough()) return Turn::left;  // model: overlap.leave
-      if (backoff.out_of_patience()) {
+      if (backoff.out_of_patience(spins_)) {
         lanes_[own].cursor.store(cursor_at(epoch, batch), std::memory_order_relaxed);
         if (help_any(own, epoch)) backoff.reset();  // model: replay.help_others
       }

@@ -4,6 +4,7 @@
 
 #include <time.h>
 
+#include <bit>
 #include <cstdint>
 
 namespace rondo::platform::sim {
@@ -28,8 +29,8 @@ struct SpinLimits {
 /// than waits usually take, since on such a host even a short sleep may last milliseconds.
 class Backoff {
  public:
-  static constexpr unsigned eager = 32;     ///< checks without a pause
-  static constexpr unsigned patience = 96;  ///< checks after which other work is worthwhile: 2 to 5 µs
+  static constexpr unsigned eager = 32;      ///< checks without a pause
+  static constexpr unsigned patience = 256;  ///< checks after which other work is worthwhile: 3 to 13 µs
   static constexpr long sleep_ns = 50'000;
 
   /// Waits briefly, longer each time; sleeps after `spins` checks.
@@ -40,9 +41,14 @@ class Backoff {
     const timespec nap{0, sleep_ns};
     (void)nanosleep(&nap, nullptr);
   }
-  [[nodiscard]] bool out_of_patience() const noexcept { return count_ > patience; }
+  /// Whether to look for other work now: after `patience` checks, and each time that their number has doubled, since a
+  /// look delays the next check and moves cache lines that others write. After `spins` checks, when it sleeps: always.
+  [[nodiscard]] bool out_of_patience(unsigned spins) const noexcept {
+    return count_ > spins || (count_ >= patience && std::has_single_bit(count_));
+  }
   [[nodiscard]] bool has_spun(unsigned spins) const noexcept { return count_ > spins; }
-  void reset() noexcept { count_ = 0; }
+  /// After other work was found: there may be more of it, so looks again at once.
+  void reset() noexcept { count_ = patience; }
 
  private:
   unsigned count_ = 0;

@@ -9,6 +9,8 @@
 
 #include <rondo/c/rondo.h>
 #include <rondo/error.hpp>
+#include <rondo/memory/device_array.hpp>
+#include <rondo/types.hpp>
 
 #include <cstdint>
 #include <memory>
@@ -43,7 +45,8 @@ struct SessionObject {
   std::vector<std::string> symbols;
   std::vector<LoopReport> loops;  ///< once they were asked for
   std::unique_ptr<erased::AnySession> session;
-  std::vector<std::uint64_t> bindings;  ///< the handles of its bindings
+  std::vector<DeviceArray<std::uint8_t>> arrays;  ///< of rondo_allocate()
+  std::vector<std::uint64_t> bindings;            ///< the handles of its bindings
 };
 struct BindingsObject {
   SessionObject* session = nullptr;
@@ -107,6 +110,9 @@ rondo_code guarded(F&& f) noexcept {
 inline void require(const void* pointer, const char* name) {
   if (pointer == nullptr) erased::fail(Errc::null_memory, name, " is NULL; pass a valid address");
 }
+
+/// Converts the caller's extents. @throws Error invalid_argument, null_memory
+[[nodiscard]] Shape shape_of(const int64_t* extents, size_t rank);
 
 /// Converts the caller's options; null stands for the defaults. @throws Error invalid_argument
 [[nodiscard]] erased::Options options_of(const rondo_options* given);

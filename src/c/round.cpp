@@ -91,6 +91,8 @@ rondo_code with_round(rondo_round handle, F&& f) noexcept {
   });
 }
 
+}  // namespace
+
 Shape shape_of(const int64_t* extents, size_t rank) {
   if (rank != 0) require(extents, "the array of extents");
   if (rank > max_rank) erased::fail(Errc::invalid_argument, "a tensor has at most ", max_rank, " dimensions");
@@ -98,8 +100,6 @@ Shape shape_of(const int64_t* extents, size_t rank) {
   std::copy_n(extents, rank, e);
   return {e, rank};
 }
-
-}  // namespace
 
 }  // namespace rondo::c
 

@@ -49,6 +49,20 @@ rondo_code with_layout(rondo_bindings handle, rondo_tensor tensor, const int64_t
   });
 }
 
+/// Calls f, which returns a Status, with a session and the array that it allocated at an address.
+template <class F>
+rondo_code with_array(rondo_session handle, uint64_t address, const F& f) noexcept {
+  auto* const object = find<SessionObject>(handle.id);
+  if (object == nullptr) return wrong_handle(Kind::session);
+  const auto array = std::find_if(object->arrays.begin(), object->arrays.end(), [&](DeviceArray<std::uint8_t>& each) {
+    return each.span().data().address() == address;
+  });
+  if (address != 0 && array != object->arrays.end()) return code_of(*object, f(*object, array));
+  return failure(RONDO_INVALID_ARGUMENT,
+                 Error::Text("the session has no array at this address; pass one that rondo_allocate() returned, and "
+                             "that was not released"));
+}
+
 Status submit(BindingsObject& object, bool waits, uint64_t* ticket) noexcept {
   const RoundTicket made = object.bindings->submit(waits);
   if (made && ticket != nullptr) *ticket = made.number();
@@ -89,6 +103,7 @@ using rondo::c::guarded;
 using rondo::c::key_of;
 using rondo::c::require;
 using rondo::c::SessionObject;
+using rondo::c::with_array;
 using rondo::c::with_bindings;
 using rondo::c::with_layout;
 using rondo::c::with_session;
@@ -254,6 +269,35 @@ rondo_code rondo_download(rondo_session session, rondo_tensor resident, void* ho
   return with_session(session,
                       [&](SessionObject& s) { return s.session->download(key_of(resident), host, Bytes{bytes}); });
 }
+
+rondo_code rondo_allocate(rondo_session session, rondo_tensor tensor, const int64_t* extents, size_t rank,
+                          uint64_t* address, size_t* bytes) {
+  auto* const object = rondo::c::find<SessionObject>(session.id);
+  if (object == nullptr) return rondo::c::wrong_handle(rondo::c::Kind::session);
+  return guarded([&] {
+    require(address, "rondo_allocate: address");
+    const rondo::Shape shape = rondo::c::shape_of(extents, rank);
+    object->arrays.push_back(object->session->allocate(key_of(tensor), extents == nullptr ? nullptr : &shape));
+    *address = object->arrays.back().span().data().address();
+    if (bytes != nullptr) *bytes = object->arrays.back().size();
+  });
+}
+rondo_code rondo_release(rondo_session session, uint64_t address) {
+  return with_array(session, address, [](SessionObject& s, auto array) {
+    const Status status = array->release();
+    s.arrays.erase(array);
+    return status;
+  });
+}
+rondo_code rondo_upload_array(rondo_session session, uint64_t address, const void* host, size_t bytes) {
+  return with_array(session, address,
+                    [&](SessionObject& s, auto array) { return s.session->upload(*array, host, Bytes{bytes}); });
+}
+rondo_code rondo_download_array(rondo_session session, uint64_t address, void* host, size_t bytes) {
+  return with_array(session, address,
+                    [&](SessionObject& s, auto array) { return s.session->download(*array, host, Bytes{bytes}); });
+}
+
 rondo_code rondo_hold(rondo_session session, rondo_tensor input) {
   return with_session(session, [&](SessionObject& s) { return s.session->set_held(key_of(input), true); });
 }

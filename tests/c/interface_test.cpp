@@ -192,6 +192,61 @@ TEST_CASE("c: device memory with strides is packed on the device, and the reason
   CHECK_EQ(rondo_why_copied(b, saxpy.tensors[0], nullptr), RONDO_INVALID_ARGUMENT);
 }
 
+TEST_CASE("c: rounds use device memory that the session allocated, until it is released") {
+  Saxpy saxpy;
+  Open open(saxpy, "a2a3_sim");
+  const rondo_session s = open.session;
+  const float x[4] = {1, 2, 3, 4}, ones[4] = {1, 1, 1, 1};
+  std::uint64_t at_x = 0, at_y = 0;
+  std::size_t bytes = 0;
+  REQUIRE_EQ(rondo_allocate(s, saxpy.tensors[0], nullptr, 0, &at_x, &bytes), RONDO_OK);
+  CHECK_EQ(bytes, sizeof x);
+  REQUIRE_EQ(rondo_allocate(s, saxpy.tensors[1], nullptr, 0, &at_y, nullptr), RONDO_OK);
+  REQUIRE_EQ(rondo_upload_array(s, at_x, x, sizeof x), RONDO_OK);
+  REQUIRE_EQ(rondo_upload_array(s, at_y, ones, sizeof ones), RONDO_OK);
+  REQUIRE_EQ(rondo_bind_device(open.bindings, saxpy.tensors[0], at_x, sizeof x), RONDO_OK);
+  REQUIRE_EQ(rondo_bind_device(open.bindings, saxpy.tensors[1], at_y, sizeof ones), RONDO_OK);
+  REQUIRE_EQ(rondo_run_round(open.bindings), RONDO_OK);
+  std::vector<float> y(4);
+  REQUIRE_EQ(rondo_download_array(s, at_y, y.data(), sizeof ones), RONDO_OK);
+  CHECK(y == std::vector<float>{3, 5, 7, 9});
+
+  CHECK_EQ(rondo_upload_array(s, at_x, x, 8), RONDO_WRONG_SIZE);
+  CHECK_EQ(rondo_download_array(s, at_x, nullptr, sizeof x), RONDO_NULL_MEMORY);
+  CHECK_EQ(rondo_allocate(s, rondo_tensor{12345}, nullptr, 0, &at_x, nullptr), RONDO_WRONG_TENSOR);
+  CHECK_EQ(rondo_allocate(s, saxpy.tensors[0], nullptr, 1, &at_x, nullptr), RONDO_NULL_MEMORY);
+  CHECK_EQ(rondo_allocate(s, saxpy.tensors[0], nullptr, 0, nullptr, nullptr), RONDO_NULL_MEMORY);
+  const std::int64_t extents[] = {4, 1};
+  CHECK_EQ(rondo_allocate(s, saxpy.tensors[0], extents, 2, &at_x, nullptr), RONDO_WRONG_SIZE);
+  CHECK_EQ(rondo_release(s, at_x), RONDO_OK);
+  CHECK_EQ(rondo_release(s, at_x), RONDO_INVALID_ARGUMENT);
+  CHECK(says("no array at this address"));
+  CHECK_EQ(rondo_upload_array(s, 0, x, sizeof x), RONDO_INVALID_ARGUMENT);
+  CHECK_EQ(rondo_upload_array(rondo_session{}, at_y, x, sizeof x), RONDO_WRONG_HANDLE);
+}
+
+TEST_CASE("c: memory for a tensor whose size depends on symbols is allocated with a shape") {
+  const Kernel kernel{"saxpy", saxpy_signature, saxpy};
+  rondo_graph graph{};
+  rondo_tensor tensors[2] = {};
+  rondo_session session{};
+  REQUIRE_EQ(rondo_graph_create(RONDO_EDGES_DERIVED, &graph), RONDO_OK);
+  REQUIRE_EQ(rondo_graph_add_tensors(graph, "x: in f32[n], y: inout f32[n]", tensors, 2), RONDO_OK);
+  const rondo_argument arguments[] = {rondo_tensor_argument(tensors[0]), rondo_tensor_argument(tensors[1]),
+                                      rondo_number_argument(2)};
+  REQUIRE_EQ(rondo_graph_add_task(graph, kernel.handle, arguments, 3, nullptr, nullptr), RONDO_OK);
+  REQUIRE_EQ(rondo_open(graph, "a2a3_sim", nullptr, &session), RONDO_OK);
+  std::uint64_t address = 0;
+  std::size_t bytes = 0;
+  CHECK_EQ(rondo_allocate(session, tensors[0], nullptr, 0, &address, &bytes), RONDO_WRONG_SIZE);
+  const std::int64_t n = 6;
+  CHECK_EQ(rondo_allocate(session, tensors[0], &n, 1, &address, &bytes), RONDO_OK);
+  CHECK_EQ(bytes, 24);
+  CHECK_EQ(rondo_close(session), RONDO_OK);
+  CHECK_EQ(rondo_release(session, address), RONDO_WRONG_HANDLE);
+  CHECK_EQ(rondo_graph_destroy(graph), RONDO_OK);
+}
+
 TEST_CASE("c: a graph asks for memory of another kind by its name") {
   Saxpy saxpy;
   REQUIRE_EQ(rondo_graph_in_memory(saxpy.graph, saxpy.tensors[0], "mapped_host"), RONDO_OK);

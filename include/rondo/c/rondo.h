@@ -308,6 +308,16 @@ RONDO_C_API rondo_code rondo_poll(rondo_session session, size_t* in_flight);
 /* Copies host memory into a resident tensor, or a resident tensor into host memory, and waits. */
 RONDO_C_API rondo_code rondo_upload(rondo_session session, rondo_tensor resident, const void* host, size_t bytes);
 RONDO_C_API rondo_code rondo_download(rondo_session session, rondo_tensor resident, void* host, size_t bytes);
+/* Allocates device memory for an input, output or inout of the graph. Bind it with rondo_bind_device(), which copies
+ * nothing. `extents`: the shape of a tensor whose size depends on symbols; NULL and rank 0: that of the tensor.
+ * `bytes`, unless NULL: the size. The contents are undefined until a round or rondo_upload_array() writes them.
+ * rondo_release() waits for the rounds in flight, and releases the memory; so does rondo_close(). */
+RONDO_C_API rondo_code rondo_allocate(rondo_session session, rondo_tensor tensor, const int64_t* extents, size_t rank,
+                                      uint64_t* address, size_t* bytes);
+RONDO_C_API rondo_code rondo_release(rondo_session session, uint64_t address);
+/* Copies host memory into memory of rondo_allocate(), all of it, or the other way, and waits. */
+RONDO_C_API rondo_code rondo_upload_array(rondo_session session, uint64_t address, const void* host, size_t bytes);
+RONDO_C_API rondo_code rondo_download_array(rondo_session session, uint64_t address, void* host, size_t bytes);
 /* From the next round on the input stays as the last round left it, until rondo_release_hold(). */
 RONDO_C_API rondo_code rondo_hold(rondo_session session, rondo_tensor input);
 RONDO_C_API rondo_code rondo_release_hold(rondo_session session, rondo_tensor input);

@@ -3,6 +3,7 @@
 
 // What a round on the platform Cuda costs in calls, and how its graph runs.
 
+#include "conformance/counting_loop.hpp"
 #include "cuda/fixture.hpp"
 
 #include <rondo/session/memory_report.hpp>
@@ -263,12 +264,7 @@ TEST_CASE("The lines of the report on memory sum up to what the driver gave out"
   const auto t = g.graph.workspace<float>("t", {100});
   g.graph.add<kernels::Scale>(g.x, t, 1.0F);
   g.graph.in_memory(t, MemoryKind::mapped_host);
-  const auto check = [&](auto& session) {
-    const auto in = session.template allocate<MemoryKind::peer>(g.x);
-    const auto out = session.template allocate<MemoryKind::mapped_host>(g.y);
-    const PinnedArray<float, P> pinned(session.platform(), 1000);
-    CHECK(run(session, g, 2).second);
-    const memory::Report report = session.memory_report();
+  const auto check = [](const memory::Report& report, const char* line) {
     std::ostringstream table;
     table << report;
     CAPTURE(table.str());
@@ -276,13 +272,30 @@ TEST_CASE("The lines of the report on memory sum up to what the driver gave out"
           rondo_cuda_stand_in_bytes("memory"));
     CHECK(report.bytes(MemoryKind::mapped_host).value + report.bytes(MemoryKind::pinned_host).value ==
           rondo_cuda_stand_in_bytes("pinned"));
-    CHECK(table.str().find("pinned host: 4000 bytes, pinned by the program") != std::string::npos);
+    CHECK(has(table.str(), line));
+  };
+  const auto check_session = [&](auto& session) {
+    const auto in = session.template allocate<MemoryKind::peer>(g.x);
+    const auto out = session.template allocate<MemoryKind::mapped_host>(g.y);
+    const PinnedArray<float, P> pinned(session.platform(), 1000);
+    CHECK(run(session, g, 2).second);
+    check(session.memory_report(), "pinned host: 4000 bytes, pinned by the program");
   };
   {
     auto session = open<P>(g.graph);
-    check(session);
+    check_session(session);
   }
-  auto in_flight = open_pipelined<P, 3>(g.graph);
-  check(in_flight);
+  {
+    auto in_flight = open_pipelined<P, 3>(g.graph);
+    check_session(in_flight);
+  }
+  counting::Counting loops;
+  {
+    auto session = open<P>(loops.graph);
+    REQUIRE(loops.count_of(session, 3) == 3);
+    check(session.memory_report(), "pinned host: 128 bytes, conditions of loops");
+  }
+  auto in_flight = open_pipelined<P, 3>(loops.graph);
+  check(in_flight.memory_report(), "pinned host: 384 bytes, conditions of loops");
   CHECK(in_flight.close().ok());
 }

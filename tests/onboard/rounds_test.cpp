@@ -4,6 +4,7 @@
 // What an onboard round asks of the runtime: as little as it can, in the right order; and what it computes, whatever
 // the runtime is able to do.
 
+#include "conformance/counting_loop.hpp"
 #include "onboard/fixture.hpp"
 
 #include <rondo/binding/dynamic_bindings.hpp>
@@ -425,8 +426,18 @@ TEST_CASE_TEMPLATE("The lines of the report on memory sum up to what the runtime
       auto session = open<P>(g.graph);
       check_session(session);
     }
-    auto in_flight = open_pipelined<P, 3>(g.graph);
-    check_session(in_flight);
+    {
+      auto in_flight = open_pipelined<P, 3>(g.graph);
+      check_session(in_flight);
+    }
+    counting::Counting loops;
+    {
+      auto session = open<P>(loops.graph);
+      REQUIRE(loops.count_of(session, 3) == 3);
+      CHECK(check(session.memory_report()).find("pinned host: 128 bytes, conditions of loops") != std::string::npos);
+    }
+    auto in_flight = open_pipelined<P, 3>(loops.graph);
+    CHECK(check(in_flight.memory_report()).find("pinned host: 384 bytes, conditions of loops") != std::string::npos);
     CHECK(in_flight.close().ok());
   }
 }

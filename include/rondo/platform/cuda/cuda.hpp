@@ -222,8 +222,7 @@ class Cuda {
   template <class Sink>
   void holdings(Sink&& sink) const noexcept {
     memory_.holdings(sink);
-    transfers_.holdings(sink);
-    sink("staging of rounds in flight", Bytes{queue_staging_}, MemoryKind::pinned_host);
+    transfers_.holdings(sink, queue_staging_, host_.pinned);
     sink("snapshots", Bytes{cuda::Device::snapshot_bytes}, MemoryKind::pinned_host);
   }
   /// Whether the program that was launched last is one CUDA graph.

@@ -37,7 +37,7 @@ class Program {
   /// @throws Error invalid_argument (a kernel is in no module), limit_exceeded (threads, blocks or shared memory beyond
   /// the device's limits), unsupported (a module for another chip), and what the driver reports
   Program(Device& device, const Options& options, const graph::GraphView& view, args::ArgsTable& args,
-          const streams::LoopHost& host)
+          streams::LoopHost& host)
       : Program(device, options, view, host) {
     device_.must(Api::enter, device_.enter());
     place_launches(args);
@@ -122,7 +122,7 @@ class Program {
     std::uint32_t library_call = streams::LibraryCalls::none;
   };
 
-  Program(Device& device, const Options& options, const graph::GraphView& view, const streams::LoopHost& host)
+  Program(Device& device, const Options& options, const graph::GraphView& view, streams::LoopHost& host)
       : device_{device}, options_{options}, view_{view}, modules_{device, options.kernels}, loops_{device, host} {}
 
   [[nodiscard]] const Calls& driver() const noexcept { return device_.driver(); }

@@ -282,8 +282,7 @@ class Onboard {
   template <class Sink>
   void holdings(Sink&& sink) const noexcept {
     memory_.holdings(sink);
-    transfers_.holdings(sink);
-    sink("staging of rounds in flight", Bytes{queue_staging_}, MemoryKind::pinned_host);
+    transfers_.holdings(sink, queue_staging_, host_.pinned);
     sink("zeros", Bytes{zeros_.held()}, MemoryKind::device);
   }
   [[nodiscard]] bool has_virtual_memory() const noexcept { return memory_.is_virtual(); }

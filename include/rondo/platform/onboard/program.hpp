@@ -39,7 +39,7 @@ class Program {
   /// unsupported, what the runtime reports, and what begin() throws
   template <class Begin>
   Program(Device& device, ZeroFill& zeros, const Options& options, const graph::GraphView& view, args::ArgsTable& args,
-          const streams::LoopHost& host, Begin begin)
+          streams::LoopHost& host, Begin begin)
       : Program(device, zeros, options, view, host) {
     device_.must("aclrtSetDevice", device_.enter());
     launches_.place(args, fill_);
@@ -160,7 +160,7 @@ class Program {
   static constexpr AclError code_out_of_queues = 207008;
 
   Program(Device& device, ZeroFill& zeros, const Options& options, const graph::GraphView& view,
-          const streams::LoopHost& host)
+          streams::LoopHost& host)
       : device_{device},
         zeros_{zeros},
         options_{options},

@@ -7,6 +7,7 @@
 #include <rondo/graph/loops.hpp>
 #include <rondo/graph/outline.hpp>
 #include <rondo/platform/streams/api.hpp>
+#include <rondo/types.hpp>
 
 #include <algorithm>
 #include <atomic>
@@ -28,7 +29,8 @@ class StopRequest {
   std::atomic<bool> is_made_{false};
 };
 
-/// What the loops of a platform's programs need of it: whether to stop, and where the host accesses mapped host memory.
+/// What the loops of a platform's programs share: whether to stop, where the host accesses mapped host memory, and how
+/// much pinned memory they have.
 /// Lifetime: the memory outlives it. Thread safety: the stop request as it says; otherwise that of the session.
 class LoopHost {
  public:
@@ -39,6 +41,7 @@ class LoopHost {
         }} {}
 
   StopRequest stop;
+  Bytes pinned{};  ///< of the loops of all loaded programs
   /// Null for device memory.
   [[nodiscard]] const void* host_address(std::uint64_t address) const noexcept { return find_(memory_, address); }
 
@@ -52,7 +55,7 @@ class LoopHost {
 /// the condition to pinned memory, waits for the stream, and reads the condition. It copies no condition that is in
 /// mapped host memory.
 ///
-/// Lifetime: device, graph and args table outlive it; release() or the destructor frees the pinned memory. Thread
+/// Lifetime: device, host, graph and args table outlive it; release() or the destructor frees the pinned memory. Thread
 /// safety: the session's; the stop request may come from any thread. Errors: the constructor throws. Cost on the hot
 /// path: for each decision one copy and one wait; one more copy and wait for each round if rounds bind a condition,
 /// since its address may then be another one in each round.
@@ -67,7 +70,7 @@ class HostLoops {
     std::uint32_t last = 0;
   };
 
-  HostLoops(Device& device, const LoopHost& host) noexcept : device_{device}, host_{host} {}
+  HostLoops(Device& device, LoopHost& host) noexcept : device_{device}, host_{host} {}
   HostLoops(const HostLoops&) = delete;
   HostLoops& operator=(const HostLoops&) = delete;
   ~HostLoops() { (void)release(); }
@@ -83,12 +86,14 @@ class HostLoops {
   void cut(const graph::GraphView& view, args::ArgsTable& args, const std::vector<std::uint32_t>& positions) {
     if (view.loops.empty()) return;
     device_.must(Api::enter, device_.enter());
+    loops_.resize(view.loops.size());
     void* memory = nullptr;
     device_.must(Api::malloc_host, device_.calls().malloc_host(&memory, sizeof(Seen) * view.loops.size()));
     seen_ = static_cast<Seen*>(memory);
+    host_.pinned.value += sizeof(Seen) * loops_.size();
     for (std::uint32_t l = 0; l < view.loops.size(); ++l) {
       const graph::LoopRecord& record = view.loops[l];
-      Loop& loop = loops_.emplace_back();
+      Loop& loop = loops_[l];
       if (!record.has_work()) continue;
       const ArgWord* const block = args.block(record.decision, 0);
       const std::ptrdiff_t at = (block - args.words()) * std::ptrdiff_t{sizeof(ArgWord)};
@@ -139,6 +144,7 @@ class HostLoops {
 
   /// Frees the pinned memory. The stream is idle. @returns the first failure
   Code release() noexcept {
+    if (seen_ != nullptr) host_.pinned.value -= sizeof(Seen) * loops_.size();
     loops_ = {};
     steps_ = {};
     sections_ = {};
@@ -249,7 +255,7 @@ class HostLoops {
   }
 
   Device& device_;
-  const LoopHost& host_;
+  LoopHost& host_;
   std::vector<Loop> loops_;  ///< by loop of the graph
   std::vector<Step> steps_;
   std::vector<Section> sections_;

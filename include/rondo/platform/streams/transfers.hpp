@@ -34,9 +34,11 @@ class Transfers {
   explicit Transfers(Device& device) : device_{device}, staging_{device} {}
 
   [[nodiscard]] Staging& staging() noexcept { return staging_; }
-  /// See HasHoldings.
+  /// See HasHoldings. `queue`: the staging of rounds in flight; `loops`: the pinned memory of the conditions of loops.
   template <class Sink>
-  void holdings(Sink& sink) const noexcept {
+  void holdings(Sink& sink, std::uint64_t queue, Bytes loops) const noexcept {
+    sink("staging of rounds in flight", Bytes{queue}, MemoryKind::pinned_host);
+    sink("conditions of loops", loops, MemoryKind::pinned_host);
     sink("staging", Bytes{staging_.capacity()}, MemoryKind::pinned_host);
     sink("pinned by the program", Bytes{staging_.pinned_bytes()}, MemoryKind::pinned_host);
   }

@@ -164,8 +164,9 @@ TEST_CASE("pinwheels, alone and between straight cuts, are joined to one block a
 }
 
 TEST_CASE("what met by chance is taken apart again") {
-  // So many cuts that several share a time: at first, 35, 14 and 47 blocks are left of them.
-  for (const std::uint64_t seed : {1U, 2U, 3U}) {
+  // So many cuts that several share a time: at first, 35, 14 and 47 blocks are left of the first three. Of the last one
+  // 14 are left unless it also keeps what is joined in another way, but to as many.
+  for (const std::uint64_t seed : {1U, 2U, 3U, 7U}) {
     CAPTURE(seed);
     const Problem problem = memory::testing::random_tiling(seed, 60'000);
     const search::detail::JoinedBuffers join{problem, 1 << 20};

@@ -251,7 +251,7 @@ class JoinedBuffers {
   }
 
   /// Two that met by chance block all that they would have been parts of. So takes what is left apart again, place by
-  /// place, joins it with other limits, and keeps the result if fewer are left.
+  /// place, joins it with other limits, and keeps the result unless more are left: as many may lead to fewer later.
   void repair() {
     constexpr std::array<std::uint32_t, 6> limits{3, 7, 4, 2, 10, 5};
     const std::size_t most = std::min(16 * problem_.size(), problem_.size() / 2 + 1'000'000);
@@ -269,8 +269,8 @@ class JoinedBuffers {
     }
   }
 
-  /// Takes a node and those that start or end when it does apart, so many times, and joins the parts. Undoes that
-  /// unless fewer are left. Returns the number of nodes that it changed.
+  /// Takes a node and those that start or end when it does apart, so many times, and joins the parts. Undoes that if
+  /// more are left. Returns the number of nodes that it changed.
   std::size_t rejoin_around(Index node, std::size_t times, std::uint32_t few) {
     const std::size_t before = alive_;
     const std::size_t nodes = nodes_.size();
@@ -296,7 +296,7 @@ class JoinedBuffers {
     }
     join_all(few);
     const std::size_t changed = 1 + apart.size() + nodes_.size() - nodes;
-    if (alive_ < before) return changed;
+    if (alive_ <= before) return changed;
     while (nodes_.size() > nodes) {
       take_apart(static_cast<Index>(nodes_.size() - 1));
       nodes_.pop_back();

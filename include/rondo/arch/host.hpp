@@ -9,6 +9,7 @@ namespace rondo::arch {
 /// The CPU that runs the program, without the limits of a chip: memory and Rondo's counters alone limit a graph.
 struct Host : CommonFacts {
   static constexpr const char* name = "host";
+  static constexpr const char* core_arch = "host";
 
   /// A block needs one core of either type.
   static constexpr std::uint32_t vector_cores_per_block = 1;
@@ -17,6 +18,7 @@ struct Host : CommonFacts {
   static constexpr std::uint32_t max_task_tensors = 1U << 24;
   static constexpr std::uint32_t max_task_scalars = 1U << 24;
   static constexpr std::uint32_t max_graph_tensors = 0xFFFF'FFFE;
+  static constexpr std::uint32_t max_graph_scalars = 0xFFFF'FFFF;
 
   static constexpr std::uint32_t arena_alignment = 64;  ///< bytes; a cache line
   static constexpr std::uint32_t block_granule = 8;     ///< bytes; also the alignment of memory that is bound in place
@@ -24,7 +26,12 @@ struct Host : CommonFacts {
   static constexpr bool has_fp8 = true;                 ///< for storage only; a kernel brings its own arithmetic
   static constexpr bool has_float64 = true;
 
+  static constexpr std::uint32_t aicpu_threads = 0;
   static constexpr std::uint32_t aicpu_schedulers = 0;
+  static constexpr std::uint64_t counter_hz = 1'000'000'000;
+  static constexpr bool aicpu_invalidates_cache = false;
+  static constexpr const char* cube_compiler_arch = "";  ///< kernels are compiled with the program
+  static constexpr const char* vector_compiler_arch = "";
 };
 static_assert(Arch<Host>);
 static_assert(cores<Host>(CoreType::cube) == Host::max_blocks && cores<Host>(CoreType::vector) == Host::max_blocks);

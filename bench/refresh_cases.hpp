@@ -24,8 +24,8 @@ class RefreshCase {
  public:
   explicit RefreshCase(std::uint32_t slots)
       : frozen_{freeze(graph_of(slots))},
-        refresher_{
-            platform_, frozen_.view(), sources(), {3, 3 + bases}, std::vector<std::uint64_t>(3 + bases, 1 << 20)} {
+        refresher_{platform_, frozen_.view(),
+                   rondo::args::Bases{{3, 3 + bases}, sources(), std::vector<std::uint64_t>(3 + bases, 1 << 20)}} {
     rondo_stand_in_reset();
   }
 

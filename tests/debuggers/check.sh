@@ -35,7 +35,7 @@ for text in 'device 0x1040' 'device null' 'device 0x1040, 16 elements' '4096 B' 
   "'x' in float32 [4, 2], 32 B" "'twice' vector, 1 block, " 'open after 1 round' \
   'open after 2 submitted rounds, 2 of 3 in flight' 'the oldest round is in slot 0, the next goes to slot 2' \
   'open after 1 submitted round, 0 of 1 in flight' \
-  'kernel_failed, task 0, poisons the session' 'poisoned after 1 round'; do
+  'kernel_failed, task 0, poisons the session' 'poisoned after 1 round' "poisoned by = task 0 'twice': "; do
   expect "$text"
 done
 [ "$bad" -eq 0 ] || cat "$printed"

@@ -12,6 +12,7 @@ Each function takes a value of the debugger, wrapped in a class with
 
 SUMMARIES maps the pattern of a type's name to a function that returns one line; CHILDREN maps some of the patterns to a
 function that returns pairs of a name and a line or a wrapped value."""
+import itertools
 
 DIRECTIONS = ("in", "out", "inout", "resident", "workspace", "host_input", "session_value")
 
@@ -45,6 +46,12 @@ def status(value):
     if value.field("poisons_").number():
         text += ", poisons the session"
     return text
+
+
+def text(value):
+    size = value.field("size_").number()
+    characters = itertools.islice(value.field("data_").elements(), size)
+    return bytes(c.number() & 0xFF for c in characters).decode("utf-8", "replace")
 
 
 def tensor_handle(value):
@@ -101,9 +108,9 @@ def in_flight(value):
 def session_children(value):
     yield "graph", value.field("graph_")
     yield "arena", device_ptr(value.field("arena_base_"))
-    cause = value.field("cause_")
-    if cause.field("code_").number():
-        yield "poisoned by", status(cause)
+    cause = text(value.field("cause_"))
+    if cause:
+        yield "poisoned by", cause
 
 
 def pipelined_children(value):

@@ -6,6 +6,7 @@
 #include <rondo/args/system_slot.hpp>
 #include <rondo/args/table_shape.hpp>
 #include <rondo/detail/compiled.hpp>
+#include <rondo/detail/keyed.hpp>
 #include <rondo/graph/records.hpp>
 
 #include <cstddef>
@@ -129,9 +130,10 @@ class ArgsTable {
     std::byte bytes[64];
   };
 
+  [[nodiscard]] std::vector<rondo::detail::Keyed> place(const graph::GraphView& graph);
   [[nodiscard]] std::vector<Relocation> find_addresses(const graph::GraphView& graph,
+                                                       const std::vector<rondo::detail::Keyed>& order,
                                                        const std::vector<Source>& sources) const;
-  void place(const graph::GraphView& graph);
   void write_constants(const graph::GraphView& graph, const std::vector<Source>& sources, SystemProvider provider);
   void put(std::uint64_t at, std::uint64_t value, bool narrow) noexcept { store_address(bytes() + at, value, narrow); }
 

@@ -4,7 +4,6 @@
 
 #include <rondo/args/args_table.hpp>
 #include <rondo/detail/compiled.hpp>
-#include <rondo/detail/keyed.hpp>
 #include <rondo/error.hpp>
 
 #include <algorithm>
@@ -33,26 +32,32 @@ RONDO_INLINE ArgsTable::ArgsTable(const graph::GraphView& graph, const Bases& ba
       host_inputs_(graph.tensors.size()),
       use_begin_(bases.layout.count + 1),
       seen_{reinterpret_cast<std::uintptr_t>(image_.data())} {
-  place(graph);
+  const std::vector<rondo::detail::Keyed> order = place(graph);
   write_constants(graph, bases.sources, provider);
-  const std::vector<Relocation> found = find_addresses(graph, bases.sources);
-  std::vector<rondo::detail::Keyed> order;
+  const std::vector<Relocation> found = find_addresses(graph, order, bases.sources);
   for (const Relocation& relocation : found) {
     ++use_begin_[relocation.base + 1];
     has_narrow_ = has_narrow_ || relocation.narrow != 0;
-    order.push_back({static_cast<std::int64_t>(std::uint64_t{relocation.base} << 32 | relocation.at), order.size()});
   }
   for (std::uint32_t b = 0; b < bases_.count; ++b) use_begin_[b + 1] += use_begin_[b];
-  sort_keyed(order);
-  for (const rondo::detail::Keyed& each : order) uses_.push_back(found[each.item]);
+  // By base, without comparisons. Then the addresses of a task may still be out of order, but not two tasks.
+  std::vector<std::uint32_t> next = use_begin_;
+  uses_.resize(found.size());
+  for (const Relocation& relocation : found) {
+    std::uint32_t to = next[relocation.base]++;
+    for (; to > use_begin_[relocation.base] && uses_[to - 1].at > relocation.at; --to) uses_[to] = uses_[to - 1];
+    uses_[to] = relocation;
+  }
   (void)rewrite(BaseLayout::absolute, 0);
 }
 
-/// Returns the addresses in the table; within each partition, they are in ascending order.
+/// Returns the addresses in the table, those of a task after those of the tasks before it in `order`.
 RONDO_INLINE std::vector<Relocation> ArgsTable::find_addresses(const graph::GraphView& graph,
+                                                               const std::vector<rondo::detail::Keyed>& order,
                                                                const std::vector<Source>& sources) const {
   std::vector<Relocation> found;
-  for (std::size_t t = 0; t < graph.tasks.size(); ++t) {
+  for (const rondo::detail::Keyed& each : order) {
+    const std::size_t t = each.item;
     const graph::TaskRecord& task = graph.tasks[t];
     for (std::uint32_t b = 0; b < task.blocks; ++b) {
       const std::uint32_t begin = task_begin_[t] + b * task.block_bytes;
@@ -79,15 +84,19 @@ RONDO_INLINE std::vector<Relocation> ArgsTable::find_addresses(const graph::Grap
   return found;
 }
 
-RONDO_INLINE void ArgsTable::place(const graph::GraphView& graph) {
+/// Decides where the arguments of each task and the host inputs are. Returns the tasks in that order.
+RONDO_INLINE std::vector<rondo::detail::Keyed> ArgsTable::place(const graph::GraphView& graph) {
   std::uint64_t next[partition_count];
   for (std::size_t p = 0; p < partition_count; ++p) next[p] = shape_.begin[p];
   std::vector<rondo::detail::Keyed> order;
-  for (const std::uint32_t group : groups_of(graph)) order.push_back({group, order.size()});
+  for (const std::uint32_t group : groups_of(graph)) {
+    const auto partition = static_cast<std::int64_t>(partition_of(graph, graph.tasks[order.size()]));
+    order.push_back({partition << 32 | group, order.size()});
+  }
   sort_keyed(order);
   for (const rondo::detail::Keyed& each : order) {
     const std::size_t t = each.item;
-    std::uint64_t& begin = next[static_cast<std::size_t>(partition_of(graph, graph.tasks[t]))];
+    std::uint64_t& begin = next[static_cast<std::size_t>(each.key >> 32)];
     task_begin_[t] = static_cast<std::uint32_t>(begin);
     block_bytes_[t] = graph.tasks[t].block_bytes;
     begin += std::uint64_t{graph.tasks[t].blocks} * graph.tasks[t].block_bytes;
@@ -98,6 +107,7 @@ RONDO_INLINE void ArgsTable::place(const graph::GraphView& graph) {
     host_inputs_[t] = begin;
     begin += host_input_bytes(graph.tensors[t]);
   }
+  return order;
 }
 
 /// The bytes from the start of the first workspace that each round zeroes to the end of the last.

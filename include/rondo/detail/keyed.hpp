@@ -20,8 +20,10 @@ struct Keyed {
   }
 };
 
-/// Sorts by key, then by item.
-[[gnu::noinline]] constexpr void sort_keyed(std::vector<Keyed>& list) { std::sort(list.begin(), list.end()); }
+/// Sorts by key, then by item. Many lists are in order already, or almost.
+[[gnu::noinline]] constexpr void sort_keyed(std::vector<Keyed>& list) {
+  if (!std::is_sorted(list.begin(), list.end())) std::sort(list.begin(), list.end());
+}
 
 /// Sorts and removes duplicates.
 [[gnu::noinline]] constexpr void sort_once_each(std::vector<Keyed>& list) {

@@ -50,7 +50,8 @@ class RefreshProbe {
   RefreshProbe(P& platform, std::uint32_t slots)
       : platform_{platform},
         graph_{freeze(graph_of(slots))},
-        refresher_{platform, graph_.view(), sources(), {3, 3 + bases}, std::vector<std::uint64_t>(3 + bases, here)} {}
+        refresher_{platform, graph_.view(),
+                   args::Bases{{3, 3 + bases}, sources(), std::vector<std::uint64_t>(3 + bases, here)}} {}
 
   /// Takes the time of a row of refreshes, after each of which `moved` of the bases have moved, and keeps the least in
   /// `sample`. @throws Error with the code of a refresh that fails; unsupported if another mechanism was used

@@ -50,7 +50,7 @@ class PipelinedSession
   using Flights = detail::InFlight<PipelinedSession, P, Policies, Depth>;
   friend Base;
   friend Session;
-  friend typename Base::Root;
+  friend detail::SessionBase<PipelinedSession, P, Policies>;
   friend Flights;
 
  public:

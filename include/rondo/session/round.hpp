@@ -173,11 +173,19 @@ class SteppedRounds : public Base {
     return begin_pairs(true, pairs...);
   }
 
+ protected:
+  /// Ends the round when the session is closed.
+  void drop_open_round() noexcept {
+    if (open_round_ == nullptr) return;
+    this->observe_.round_ends(index(), Status{Errc::closed});
+    open_round_->detach();
+    open_round_ = nullptr;
+  }
+
  private:
   friend class RoundLink<Session>;
   template <class, class, Stage>
   friend class rondo::Round;
-  friend typename Base::Root;
 
   [[nodiscard]] auto& instance() noexcept { return this->instances_[this->derived().next_slot()]; }
   [[nodiscard]] auto executor() noexcept { return instance().on(this->direct(), this->round_observer()); }
@@ -241,14 +249,6 @@ class SteppedRounds : public Base {
     open_round_ = nullptr;
     this->unblock();
   }
-  /// Ends the round when the session is closed.
-  void drop_open_round() noexcept {
-    if (open_round_ == nullptr) return;
-    this->observe_.round_ends(index(), Status{Errc::closed});
-    open_round_->detach();
-    open_round_ = nullptr;
-  }
-
   RoundLink<Session>* open_round_ = nullptr;
   std::shared_ptr<StridedList> strided_;  ///< of the open round
 };

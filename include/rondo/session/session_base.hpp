@@ -314,6 +314,7 @@ class SessionBase {
   /// Copies between rounds. `mapped`: where the host accesses the device's memory, or null.
   Status copy_between(DevicePtr<std::byte> device, void* mapped, void* host, Bytes size, bool to_device,
                       bool waits = true) noexcept {
+    to_device ? round_observer().copies_in(size) : round_observer().copies_out(size);
     Status status;
     if (mapped == nullptr) {
       status = to_device ? platform_.copy_in(device, host, size) : platform_.copy_out(host, device, size);

@@ -106,6 +106,38 @@ TEST_CASE("Each block of a task has its own words, which differ in the block wor
   CHECK(words_of(table, frozen.view()) == expected);
 }
 
+TEST_CASE("The slots of a base are in the order of the table, whatever the order of tasks and arguments") {
+  TaskGraph graph;
+  const auto x = graph.input<float>("x", {4});
+  const auto w = graph.workspace<float>("w", {4});
+  const auto v = graph.workspace<float>("v", {4});
+  const auto y = graph.output<float>("y", {4});
+  const auto word = [](TensorKey tensor, Access access, std::uint32_t offset) {
+    graph::ArgRecord arg;
+    arg.kind = graph::ArgRecord::Kind::address;
+    arg.access = access;
+    arg.tensor = index(tensor.tensor());
+    arg.offset = offset;
+    return arg;
+  };
+  // The first and the last task bind x and y, so they come after the others in the table.
+  graph.add_laid_out("backwards", CoreType::vector, Blocks{2}, no_kernel,
+                     {word(w.key, Access::write, 16), word(v.key, Access::write, 8), word(x.key, Access::read, 0)}, 24);
+  graph.add_raw("middle", CoreType::vector, no_kernel, reads(w), updates(v));
+  graph.add_laid_out("end", CoreType::vector, Blocks{1}, no_kernel,
+                     {word(y.key, Access::write, 16), word(w.key, Access::read, 8), word(v.key, Access::read, 0)}, 24);
+  const FrozenGraph frozen = freeze(graph);
+  const std::vector<args::Source> sources = {{3, 0}, {2, 0}, {2, 64}, {4, 0}};
+  const args::ArgsTable table{frozen.view(), {{3, 5}, sources, {}}};
+  CHECK(table.uses(2) == 8);
+  CHECK(table.uses(3) == 2);
+  CHECK(table.uses(4) == 1);
+  for (const std::uint32_t base : {2U, 3U, 4U}) {
+    const auto slots = table.slots_of(base);
+    for (std::size_t s = 1; s < slots.size(); ++s) CHECK(slots[s - 1].at < slots[s].at);
+  }
+}
+
 TEST_CASE("The table of a random graph is what a rebuild from the tasks gives, at any base") {
   auto random = rondo::test::make_random(21);
   for (int round = 0; round < 200; ++round) {

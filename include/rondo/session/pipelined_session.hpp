@@ -50,7 +50,7 @@ class PipelinedSession
   using Flights = detail::InFlight<PipelinedSession, P, Policies, Depth>;
   friend Base;
   friend Session;
-  friend detail::SessionBase<PipelinedSession, P, Policies>;
+  friend class detail::SessionBase<PipelinedSession, P, Policies>;
   friend Flights;
 
  public:

@@ -35,7 +35,7 @@ class RoundSession
   friend Base;
   friend Stepped;
   friend Session;
-  friend detail::SessionBase<RoundSession, P, Policies>;
+  friend class detail::SessionBase<RoundSession, P, Policies>;
 
  public:
   using typename Base::Options;

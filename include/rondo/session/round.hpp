@@ -249,6 +249,7 @@ class SteppedRounds : public Base {
     open_round_ = nullptr;
     this->unblock();
   }
+
   RoundLink<Session>* open_round_ = nullptr;
   std::shared_ptr<StridedList> strided_;  ///< of the open round
 };

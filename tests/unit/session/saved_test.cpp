@@ -377,10 +377,10 @@ TEST_CASE("What a file with a right checksum holds cannot place a tensor outside
       chains.run(session, 2);  // right in any case
       ++used;
     });
-    CHECK((refused.code == Errc::ok || refused.code == Errc::invalid_argument));
+    const bool is_cut = i % 3 == 0 && at != 0;  // empty, it says that nothing was learned
+    CHECK((refused.code == Errc::invalid_argument || (!is_cut && refused.code == Errc::ok)));
   }
   CHECK(used > 0);  // such as other costs
-  CHECK(used < scaled(200) / 2);
 }
 
 TEST_CASE("A file belongs to a graph of these tensors, tasks, arguments and edges, whatever its scalars are") {

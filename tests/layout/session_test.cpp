@@ -68,6 +68,19 @@ static_assert(std::is_empty_v<update::NoUpdate> && std::is_empty_v<update::InitO
 // What the chip is, is data: sessions on both are alike.
 static_assert(sizeof(RoundSession<A2A3Sim>) == sizeof(RoundSession<A5Sim>));
 
+// Files of one program may differ in whether sessions check memory by default.
+struct NotChecked : DefaultPolicies {
+  using Check = NoCheck;
+};
+template <class P>
+constexpr bool is_laid_out_alike = sizeof(RoundSession<P, NotChecked>) == sizeof(RoundSession<P, CheckedPolicies>);
+static_assert(is_laid_out_alike<A2A3Sim> && is_laid_out_alike<A2A3SimOn<Pool>>);
+#ifdef RONDO_TEST_IS_DEBUG
+static_assert(std::is_same_v<DefaultPolicies::Check, CheckMemory>);
+#else
+static_assert(std::is_same_v<DefaultPolicies::Check, NoCheck>);
+#endif
+
 // A graph that the compiler knows is not stored: neither it, nor its layout, nor its ports but for the base.
 constexpr auto build = [] {
   TaskGraph graph;

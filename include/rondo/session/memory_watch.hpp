@@ -16,6 +16,9 @@
 
 namespace rondo::detail {
 
+// Files of one program may differ in RONDO_CHECK_MEMORY. So these classes have the same members with and without
+// `Checks`, and sessions the same layout.
+
 /// Records in the registry where the arena of a session is, and checks memory with strides. Without `Checks`, it does
 /// nothing.
 template <bool Checks>
@@ -31,6 +34,9 @@ class ArenaWatch {
                                                const StridedLayout&) noexcept {
     return memory::Staleness::none;
   }
+
+ private:
+  [[maybe_unused]] std::uint64_t owner_ = 0;
 };
 template <>
 class ArenaWatch<true> {
@@ -79,6 +85,9 @@ class MemoryWatch {
                                              std::span<const Binding>, std::uint64_t) noexcept {
     return {};
   }
+
+ private:
+  [[maybe_unused]] memory::Space space_{};
 };
 template <>
 class MemoryWatch<true> {

@@ -128,7 +128,12 @@ struct DefaultPolicies {
   /// The planner of the arena; satisfies memory::Planner. See memory/planners.hpp.
   using Plan = memory::DefaultPlanner;
   /// Whether sessions check the memory that rounds use, and what their tasks do: NoCheck, CheckMemory, or CheckRounds.
+  /// The default is CheckMemory where RONDO_CHECK_MEMORY is defined, as CMake does in Debug.
+#ifdef RONDO_CHECK_MEMORY
+  using Check = CheckMemory;
+#else
   using Check = NoCheck;
+#endif
   /// Whether the session measures the time of rounds on the device: NoTime, or DeviceTime.
   using Time = NoTime;
   /// The observer of rounds; default-constructible.

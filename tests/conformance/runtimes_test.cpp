@@ -301,9 +301,13 @@ TEST_CASE_TEMPLATE("an orchestration that throws fails its round with what it sa
   TaskGraph graph;
   const auto y = graph.inout<float>("y", {4});
   auto session = open_case<C>(graph, [=](auto& round) {
-    round.add_raw("run", CoreType::vector, +[](std::int64_t*) { ++runs; }, updates(y));
+    const auto run = +[](std::int64_t* args) {
+      *reinterpret_cast<float*>(args[0]) = 1;
+      ++runs;
+    };
+    round.add_raw("run", CoreType::vector, run, updates(y));
     const auto scope = round.scope();
-    round.add_raw("run", CoreType::vector, +[](std::int64_t*) { ++runs; }, updates(y));
+    round.add_raw("run", CoreType::vector, run, updates(y));
     throw std::runtime_error("no more today");
   });
   Floats hy(4);
@@ -312,6 +316,8 @@ TEST_CASE_TEMPLATE("an orchestration that throws fails its round with what it sa
   CHECK(failed.poisoned());
   CHECK(contains(session.explain(failed), "no more today"));
   if constexpr (C::is_explicit) CHECK(runs == 0);  // neither scope ended in peace
+  // On NPUs the copies are on the stream before the failure is known.
+  if constexpr (!is_over_stand_in<typename C::Platform>) CHECK(hy == Floats(4));
 }
 
 TEST_CASE_TEMPLATE("a round whose orchestration caught what left a scope is no success", C, RONDO_ALL_CASES) {
@@ -404,10 +410,9 @@ TEST_CASE_TEMPLATE("a ring that nothing will free is a deadlock that names scope
   CHECK(failed.poisoned());
   const Error::Text text = session.explain(failed);
   INFO(std::string(text.c_str()));
-  CHECK(contains(text, "scope 1 (depth 1)"));
-  CHECK(contains(text, C::is_explicit ? "ring 0" : "ring 1"));
-  CHECK(contains(text, "bytes are missing, the ring holds 4096"));
-  CHECK(contains(text, "ring_bytes"));
+  CHECK(contains(text, "scope 1 (depth 1) waits for room that nothing will free"));
+  CHECK(contains(text, C::is_explicit ? "ring 0 holds 4096 bytes, and" : "ring 1 holds 4096 bytes, and"));
+  CHECK(contains(text, "enlarge StreamOptions::ring_bytes or end scopes earlier"));
   CHECK(session.close().ok());
 }
 
@@ -425,7 +430,7 @@ TEST_CASE_TEMPLATE("a scope with more tasks than the window publishes none: a de
   Floats hy(16);
   const Status failed = session.run_round(bind(y, hy));
   CHECK(failed.code() == Errc::deadlock);
-  CHECK(contains(session.explain(failed), "1 unfinished tasks are missing, the ring holds 64"));
+  CHECK(contains(session.explain(failed), "ring 0 holds 64 unfinished tasks, and 65 are needed"));
 }
 
 TEST_CASE("a slow kernel is no deadlock, however long the orchestration waits") {

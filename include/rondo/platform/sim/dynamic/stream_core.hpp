@@ -153,7 +153,7 @@ class StreamCore {
     }
     if (map_.room() < uses) [[unlikely]] {
       make_room([&] { return map_.room() >= uses; },
-                [&] { return Shortage{"uses of tensors", map_.live() + uses, map_.capacity(), "regions"}; });
+                [&] { return Shortage{"uses of tensors", map_.live() + uses, map_.capacity(), "regions", true}; });
     }
     if (draft_ == nullptr) draft_ = slots_.take();  // enough for all windows and the draft
     TaskSlot& slot = *draft_;
@@ -218,7 +218,7 @@ class StreamCore {
   void reserve_edge() {
     if (edges_.left() != 0) return;
     make_room([&] { return edges_.left() != 0; },
-              [&] { return Shortage{"pending edges", edges_.capacity() + 1, edges_.capacity(), "edges"}; });
+              [&] { return Shortage{"pending edges", edges_.capacity() + 1, edges_.capacity(), "edges", true}; });
   }
   void release(TaskSlot& task) noexcept {
     const std::uint32_t down = TaskSlot::guard - task.linked;
@@ -296,7 +296,8 @@ class StreamCore {
     const char* what;
     std::uint64_t needed;
     std::uint64_t capacity;
-    const char* option;
+    const char* option = nullptr;  ///< the member of StreamOptions that sets the capacity, if one does
+    bool is_shared = false;        ///< whether all rings share it
   };
 
   /// Frees what is done, oldest first. @returns whether it freed anything

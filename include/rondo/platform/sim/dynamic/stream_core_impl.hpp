@@ -67,10 +67,10 @@ inline void StreamCore::close_tensors() noexcept {
 
 inline void StreamCore::take_words(TaskSlot& slot, std::uint64_t words) {
   ScopeRing& ring = this->ring();
-  if (ring.word_ring.missing(words, 1) != 0) {
-    make_room(
-        [&] { return ring.word_ring.missing(words, 1) == 0; },
-        [&] { return Shortage{"words of arguments", ring.word_ring.used() + words, ring.word_ring.size(), "window"}; });
+  const auto missing = [&] { return ring.word_ring.missing(words, 1); };
+  if (missing() != 0) {
+    make_room([&] { return missing() == 0; },
+              [&] { return Shortage{"words of arguments", ring.word_ring.size() + missing(), ring.word_ring.size()}; });
   }
   const std::uint64_t position = ring.word_ring.place(words, 1);
   slot.words_taken = static_cast<std::uint32_t>(position + words - ring.word_ring.head());
@@ -79,17 +79,12 @@ inline void StreamCore::take_words(TaskSlot& slot, std::uint64_t words) {
 
 inline void StreamCore::fail_stuck(const Shortage& shortage) {
   const OpenScope& open = current();
-  Error::Text text("scope ", open.serial - scopes_[0].serial, " (depth ", depth_, ") waits for room in ring ",
-                   open.ring);
-  text.append(", which nothing will free: ");
-  text.append(shortage.needed - shortage.capacity);
-  text.append(" ");
-  text.append(shortage.what);
-  text.append(" are missing, the ring holds ");
-  text.append(shortage.capacity);
-  text.append("; enlarge StreamOptions::");
-  text.append(shortage.option);
-  text.append(" or end scopes earlier");
+  Error::Text text("scope ", open.serial - scopes_[0].serial, " (depth ", depth_,
+                   ") waits for room that nothing will free: ");
+  shortage.is_shared ? text.append("all rings together hold ") : text.append({"ring ", open.ring, " holds "});
+  text.append({shortage.capacity, " ", shortage.what, ", and ", shortage.needed, " are needed; "});
+  if (shortage.option != nullptr) text.append({"enlarge StreamOptions::", shortage.option, " or "});
+  text.append("end scopes earlier");
   stream_.fail(Status{Errc::deadlock}.poisoning(), text);
   throw Stopped{};
 }

@@ -38,6 +38,16 @@ struct AddOne {
   }
 };
 
+struct Transpose {
+  static constexpr std::string_view name = "transpose";
+  static constexpr auto core = CoreType::vector;
+  static void run(In<float, 2> x, Out<float, 2> y) {
+    for (std::size_t i = 0; i < x.extent(0); ++i) {
+      for (std::size_t j = 0; j < x.extent(1); ++j) y(j, i) = x(i, j);
+    }
+  }
+};
+
 runtime::StreamOptions small_rings() {
   runtime::StreamOptions options;
   options.window = 64;
@@ -202,6 +212,18 @@ TEST_CASE_TEMPLATE("a task whose arguments are known only at run time gets the w
   }
   gaps = true;
   CHECK(session.run_round(bind(x, hx), bind(y, hy)).code() == Errc::orchestration_failed);
+}
+
+TEST_CASE("A kernel of an orchestration is handed the extents of its tensors") {
+  TaskGraph interface;
+  const auto x = interface.input<float>("x", {2, 3});
+  const auto y = interface.output<float>("y", {3, 2});
+  auto session = open<A2A3Sim, OrchestratedOn<runtime::TensorMapRingBuffer>>(
+      interface, [&](auto& round) { round.template add<Transpose>(x, y); });
+  const std::vector<float> hx{1, 2, 3, 4, 5, 6};
+  std::vector<float> hy(6);
+  REQUIRE(session.run_round(bind(x, hx), bind(y, hy)).ok());
+  CHECK(hy == std::vector<float>{1, 4, 2, 5, 3, 6});
 }
 
 TEST_CASE("An orchestration is told what is wrong with a tensor, a view or a task, and may go on") {

@@ -86,24 +86,26 @@ RONDO_INLINE std::vector<Relocation> ArgsTable::find_addresses(const graph::Grap
 
 /// Decides where the arguments of each task and the host inputs are. Returns the tasks in that order.
 RONDO_INLINE std::vector<rondo::detail::Keyed> ArgsTable::place(const graph::GraphView& graph) {
-  std::uint64_t next[partition_count];
-  for (std::size_t p = 0; p < partition_count; ++p) next[p] = shape_.begin[p];
+  std::vector<rondo::detail::Keyed> in[partition_count];  // often in order already, so each is sorted by itself
+  const std::vector<std::uint32_t> groups = groups_of(graph);
+  for (std::size_t t = 0; t < groups.size(); ++t) {
+    in[static_cast<std::size_t>(partition_of(graph, graph.tasks[t]))].push_back({groups[t], t});
+  }
   std::vector<rondo::detail::Keyed> order;
-  for (const std::uint32_t group : groups_of(graph)) {
-    const auto partition = static_cast<std::int64_t>(partition_of(graph, graph.tasks[order.size()]));
-    order.push_back({partition << 32 | group, order.size()});
+  for (std::size_t p = 0; p < partition_count; ++p) {
+    sort_keyed(in[p]);
+    std::uint64_t begin = shape_.begin[p];
+    for (const rondo::detail::Keyed& each : in[p]) {
+      const graph::TaskRecord& task = graph.tasks[each.item];
+      task_begin_[each.item] = static_cast<std::uint32_t>(begin);
+      block_bytes_[each.item] = task.block_bytes;
+      begin += std::uint64_t{task.blocks} * task.block_bytes;
+      order.push_back(each);
+    }
   }
-  sort_keyed(order);
-  for (const rondo::detail::Keyed& each : order) {
-    const std::size_t t = each.item;
-    std::uint64_t& begin = next[static_cast<std::size_t>(each.key >> 32)];
-    task_begin_[t] = static_cast<std::uint32_t>(begin);
-    block_bytes_[t] = graph.tasks[t].block_bytes;
-    begin += std::uint64_t{graph.tasks[t].blocks} * graph.tasks[t].block_bytes;
-  }
+  std::uint64_t begin = shape_[Partition::host_input];
   for (std::size_t t = 0; t < graph.tensors.size(); ++t) {
     if (!is_carried_in_args(graph.tensors[t].direction)) continue;
-    std::uint64_t& begin = next[static_cast<std::size_t>(Partition::host_input)];
     host_inputs_[t] = begin;
     begin += host_input_bytes(graph.tensors[t]);
   }

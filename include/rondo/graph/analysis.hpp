@@ -26,11 +26,41 @@ struct Analysis {
   std::vector<std::uint32_t> predecessor_count;
 };
 
-/// The last writer of a memory, and the tasks that have read it since, in the order of their reads.
-struct LastUses {
+/// The last writer of each memory, and the tasks that have read it since. The readers of all memories share one list,
+/// because a vector for each memory would cost an allocation for each.
+class LastUses {
+ public:
   static constexpr std::uint32_t nobody = 0xFFFF'FFFF;
-  std::uint32_t writer = nobody;
-  std::vector<std::uint32_t> readers{};
+
+  constexpr explicit LastUses(std::size_t memories) : memories_(memories, Memory{}) {}
+
+  [[nodiscard]] constexpr std::uint32_t writer(std::size_t memory) const noexcept { return memories_[memory].writer; }
+  /// Calls visit(task) for each reader, in the order of their reads.
+  template <class Visit>
+  constexpr void for_each_reader(std::size_t memory, const Visit& visit) const {
+    for (std::uint32_t r = memories_[memory].first; r != nobody; r = readers_[r].next) visit(readers_[r].task);
+  }
+  constexpr void note_writer(std::size_t memory, std::uint32_t task) noexcept { memories_[memory] = {task}; }
+  constexpr void note_reader(std::size_t memory, std::uint32_t task) {
+    const auto number = static_cast<std::uint32_t>(readers_.size());
+    readers_.push_back({task});
+    Memory& of = memories_[memory];
+    (of.first == nobody ? of.first : readers_[of.last].next) = number;
+    of.last = number;
+  }
+
+ private:
+  struct Memory {
+    std::uint32_t writer = nobody;
+    std::uint32_t first = nobody;  ///< index of its first reader
+    std::uint32_t last = nobody;   ///< index of its last reader
+  };
+  struct Reader {
+    std::uint32_t task;
+    std::uint32_t next = nobody;  ///< index of the next reader of the same memory
+  };
+  std::vector<Memory> memories_;
+  std::vector<Reader> readers_;
 };
 
 /// Orders the fill, which has the highest number, before all tasks that access the memory it zeroes.
@@ -52,7 +82,7 @@ constexpr void add_fill_edges(const TaskGraph& graph, EdgeList& edges) {
   EdgeList edges;
   for (const TaskGraph::Edge& edge : graph.explicit_edges()) edges.push_back({edge.before, edge.after});
   if (graph.edges() == Edges::derived) {
-    std::vector<LastUses> uses(graph.tensors().size(), LastUses{});  // by memory
+    LastUses uses(graph.tensors().size());
     for (std::uint32_t task = 0; task < graph.tasks().size(); ++task) {
       const TaskRecord& record = graph.tasks()[task];
       if (record.fills) continue;
@@ -61,13 +91,13 @@ constexpr void add_fill_edges(const TaskGraph& graph, EdgeList& edges) {
       };
       for (const ArgRecord& arg : graph.args_of(record)) {
         if (!arg.is_address()) continue;
-        LastUses& last = uses[home_of(graph.tensors(), arg.tensor)];
-        add(last.writer);
+        const std::uint32_t memory = home_of(graph.tensors(), arg.tensor);
+        add(uses.writer(memory));
         if (writes(arg.access)) {
-          for (const std::uint32_t reader : last.readers) add(reader);
-          last = {task, {}};
+          uses.for_each_reader(memory, add);
+          uses.note_writer(memory, task);
         } else {
-          last.readers.push_back(task);
+          uses.note_reader(memory, task);
         }
       }
     }
@@ -198,7 +228,7 @@ namespace detail {
 /// uninitialized_read: a task reads a tensor that no task has written; invalid_argument: an output that no task writes
 constexpr void check_uses(const TaskGraph& graph, const Analysis& analysis) {
   constexpr std::uint32_t nobody = LastUses::nobody;
-  std::vector<LastUses> uses(graph.tensors().size(), LastUses{});  // by memory
+  LastUses uses(graph.tensors().size());
   Definitions definitions(graph, graph.tensors().size());
 
   const auto require_path = [&](std::uint32_t before, std::uint32_t after, const TensorRecord& tensor) {
@@ -217,8 +247,7 @@ constexpr void check_uses(const TaskGraph& graph, const Analysis& analysis) {
       if (!arg.is_address()) continue;
       const TensorRecord& tensor = graph.tensors()[arg.tensor];
       const std::uint32_t memory = home_of(graph.tensors(), arg.tensor);
-      LastUses& last = uses[memory];
-      const bool is_written = last.writer != nobody;
+      const bool is_written = uses.writer(memory) != nobody;
       if (reads(arg.access) && !(is_written && definitions.holds(memory, task)) &&
           !graph.tensors()[root_of(graph.tensors(), arg.tensor)].is_defined_at_start()) {
         throw Error(Errc::uninitialized_read,
@@ -228,13 +257,13 @@ constexpr void check_uses(const TaskGraph& graph, const Analysis& analysis) {
       }
       // Derived edges order all conflicts by construction; explicit edges come from the user, so they are checked.
       const bool check = graph.edges() == Edges::explicit_;
-      if (check) require_path(last.writer, position, tensor);
+      if (check) require_path(uses.writer(memory), position, tensor);
       if (writes(arg.access)) {
-        for (const std::uint32_t reader : last.readers) require_path(reader, position, tensor);
-        last = {position, {}};
+        if (check) uses.for_each_reader(memory, [&](std::uint32_t reader) { require_path(reader, position, tensor); });
+        uses.note_writer(memory, position);
         definitions.note(memory, task);
       } else if (check) {
-        last.readers.push_back(position);
+        uses.note_reader(memory, position);
       }
     }
   }
@@ -244,7 +273,7 @@ constexpr void check_uses(const TaskGraph& graph, const Analysis& analysis) {
     if (tensor.is_view() && root.is_defined_at_start()) continue;
     if (tensor.direction != Direction::out) continue;
     const std::uint32_t memory = home_of(graph.tensors(), t);
-    const bool is_written = uses[memory].writer != nobody;
+    const bool is_written = uses.writer(memory) != nobody;
     if (is_written && !root.is_defined_at_start() && !definitions.holds_at_end(memory)) {
       throw Error(Errc::invalid_argument,
                   Error::Text("tensor '", graph.name(tensor.name),

@@ -10,7 +10,6 @@
 #include <cstdint>
 #include <span>
 #include <string_view>
-#include <vector>
 
 /// A graph as flat arrays of plain records, for planners, args tables and engines.
 namespace rondo::graph {
@@ -174,12 +173,6 @@ template <class Loops>
 [[nodiscard]] constexpr bool is_within(const Loops& loops, std::uint32_t inner, std::uint32_t outer) noexcept {
   while (inner != outer && inner != TaskRecord::no_loop) inner = loops[inner].parent;
   return inner == outer;
-}
-
-/// The list as a span. Its constructor from a range would take the compiler twice the time, for each type.
-template <class T>
-[[nodiscard]] constexpr std::span<const T> span_of(const std::vector<T>& list) noexcept {
-  return {list.data(), list.size()};
 }
 
 struct Lanes;

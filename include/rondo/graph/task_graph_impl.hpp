@@ -191,7 +191,7 @@ constexpr graph::TensorRecord& TaskGraph::record_of(const char* call, TensorKey 
 
 constexpr graph::GraphView TaskGraph::interface() const noexcept {
   graph::GraphView view;
-  view.tensors = graph::span_of(tensors_);
+  view.tensors = tensors_;
   view.text = {text_.data(), text_.size()};
   view.tag = tag_;
   return view;

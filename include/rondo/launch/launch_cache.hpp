@@ -236,18 +236,3 @@ class LaunchCache {
 };
 
 }  // namespace rondo::launch
-
-namespace rondo::detail {
-
-/// The type that counts the lookups of a session with many shapes: `Policies::Lookups`, or NoCounts.
-template <class Policies>
-struct LookupsOf {
-  using type = launch::NoCounts;
-};
-template <class Policies>
-  requires requires { typename Policies::Lookups; }
-struct LookupsOf<Policies> {
-  using type = typename Policies::Lookups;
-};
-
-}  // namespace rondo::detail

@@ -55,7 +55,7 @@ class EnqueuedRounds : public Base {
   /// event that comes after the last of them. Errors: timed_out, which poisons; closed, poisoned.
   Status wait_for_enqueued() noexcept {
     check<>();
-    if (this->state_ == Base::State::closed || this->state_ == Base::State::poisoned) return this->refusal();
+    if (const Status status = this->unusable(); !status) return status;
     const Status status = this->platform_.callers_stream().wait();
     return status.ok() ? status : this->note_failure(status);
   }

@@ -235,7 +235,11 @@ class InFlight {
   /// Submits a round once no other is in flight, which run_on() has refused because it must be alone.
   template <class OnDone, class Bindings>
   [[gnu::cold, gnu::noinline]] RoundTicket submit_alone(bool waits, OnDone&& on_done, Bindings& bindings) noexcept {
-    (void)(waits ? wait_all().ok() : poll() == 0);
+    if (waits) {
+      (void)wait_all();
+    } else {
+      (void)poll();
+    }
     return in_flight_ == 0 ? submit(waits, std::forward<OnDone>(on_done), bindings) : refused(Status{Errc::busy});
   }
   template <class OnDone, class... Bound>

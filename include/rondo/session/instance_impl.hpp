@@ -153,8 +153,6 @@ template <Platform P, class Policies, class Graph, class Layout>
 void Instance<P, Policies, Graph, Layout>::move(Placement at) noexcept {
   for (std::size_t p = 0; p < held_.size(); ++p) {
     if (address(p) != arena_address(p)) continue;
-    if (held_[p] != 0) --held_count_;
-    held_[p] = 0;
     const std::uint64_t offset = address(p) - at_.base_of(graph_.view(), tensor(p)).address();
     refresher_.set_port_address(p, at.base_of(graph_.view(), tensor(p)).address() + offset);
   }

@@ -14,6 +14,13 @@
 
 namespace rondo::detail {
 
+/// The text that the platform has for its last failure; null if it has none.
+template <Platform P>
+[[nodiscard]] const Error::Text* failure_text_of(const P& platform) noexcept {
+  if constexpr (HasFailureText<P>) return &platform.failure_text();
+  return nullptr;
+}
+
 /// The instances of one graph, one per slot. All have the same plan, and share what the runtime permits. They refuse
 /// rounds while a resident still needs its first upload.
 ///
@@ -22,12 +29,12 @@ template <Platform P, class Policies, class Graph, class Layout, std::size_t Slo
 class Instances {
  public:
   using Instance = detail::Instance<P, Policies, Graph, Layout>;
-  using Values = typename Policies::Values::Store;
+  using Store = typename Policies::Values::Store;
   using Options = typename Policies::Runtime::template Options<P>;
 
   /// `placement(slot)`: the location of a slot. `values`: those of the session. @throws Error as Instance
   template <class PlacementOf>
-  Instances(P& platform, const Graph& frozen, const Layout& layout, const PlacementOf& placement, Values& values,
+  Instances(P& platform, const Graph& frozen, const Layout& layout, const PlacementOf& placement, Store& values,
             const Options& options)
       : Instances(platform, frozen, layout, placement, values, options, std::make_index_sequence<Slots>{}) {}
 
@@ -74,18 +81,17 @@ class Instances {
     for (const Instance& instance : by_slot_) {
       if (const Error::Text* const text = instance.runner().failure_text(); text != nullptr) return text;
     }
-    if constexpr (HasFailureText<P>) return &platform.failure_text();
-    return nullptr;
+    return failure_text_of(platform);
   }
 
  private:
   template <class PlacementOf, std::size_t... I>
-  Instances(P& platform, const Graph& frozen, const Layout& layout, const PlacementOf& placement, Values& values,
+  Instances(P& platform, const Graph& frozen, const Layout& layout, const PlacementOf& placement, Store& values,
             const Options& options, std::index_sequence<I...>)
       : by_slot_{make<I>(platform, frozen, layout, placement(I), values, options)...},
         residents_{frozen.view(), is_orchestrated<Graph>} {}
   template <std::size_t slot>
-  [[nodiscard]] Instance make(P& platform, const Graph& frozen, const Layout& layout, Placement at, Values& values,
+  [[nodiscard]] Instance make(P& platform, const Graph& frozen, const Layout& layout, Placement at, Store& values,
                               const Options& options) {
     if constexpr (slot == 0) {
       return Instance(platform, frozen, layout, at, values, options);

@@ -77,7 +77,7 @@ memory::Report ShapedSession<P, Policies, Capacity, Depth>::memory_report() {
   detail::SessionHoldings held;
   entries_.for_each([&](std::unique_ptr<Entry>& entry) { held.add(entry->instances()); });
   memory::Report report;
-  detail::add_holdings(report, platform_, capacity_, held, {}, this->blocks_.get());
+  detail::add_holdings(report, platform_, arena_bytes(), held, {}, this->blocks_.get());
   return report;
 }
 

@@ -175,7 +175,6 @@ Status Session<Derived, P, Policies, Graph, Slots>::move_arena(DeviceSpan<std::b
 template <class Derived, Platform P, class Policies, class Graph, std::size_t Slots>
 Status Session<Derived, P, Policies, Graph, Slots>::set_held(TensorKey key, bool is_held) noexcept {
   if (const Status status = wait_until_idle(); !status) return status;
-  if (const Status status = refusal(); !status) return status;
   Instance& last = instances_[derived().last_slot()];
   const std::size_t p = last.port_of(key);
   if (!owns(key) || !is_bound_each_round(record(key).direction)) return Status{Errc::wrong_tensor};
@@ -236,7 +235,6 @@ Status Session<Derived, P, Policies, Graph, Slots>::note_failure(Status status) 
     (void)wait_for_device();  // no work of the round may remain
     return status;
   }
-  if (state_ == State::poisoned) return status;
   this->poison(explain(status));
   instances_.block(this->unusable());
   return status;

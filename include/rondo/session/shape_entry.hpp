@@ -33,7 +33,7 @@ class ShapeEntry {
   using Instances = detail::Instances<P, Policies, FrozenGraph, typename Resolved::Plan, Slots>;
 
   ShapeEntry(P& platform, std::shared_ptr<const Resolved> shape, DevicePtr<std::byte> arena, const ShapedArena& parts,
-             typename Instances::Values& values, const typename Instances::Options& options)
+             typename Instances::Store& values, const typename Instances::Options& options)
       : shape_{std::move(shape)},
         instances_{platform, shape_->graph, shape_->plan, in_arena(arena, parts), values, options},
         is_empty_{std::ranges::any_of(

@@ -117,7 +117,7 @@ class ShapedSession : public detail::SessionBase<ShapedSession<P, Policies, Capa
     return entries_.counts();
   }
   /// The device memory of the largest shape so far, in all slots together.
-  [[nodiscard]] Bytes arena_bytes() const noexcept { return capacity_; }
+  [[nodiscard]] Bytes arena_bytes() const noexcept { return parts_.whole(); }
   /// The bytes by kind of memory of all known shapes together. It has no tensors and no plan, since each shape has its
   /// own. Include session/memory_report.hpp. Cost: that of set-up; allocates. @throws std::bad_alloc
   [[nodiscard]] memory::Report memory_report();
@@ -254,7 +254,8 @@ class ShapedSession : public detail::SessionBase<ShapedSession<P, Policies, Capa
     if (slot < slots && in_slot_[slot] != nullptr) explain_failure(*in_slot_[slot], status);
   }
   Status note_failure(Status status) noexcept {
-    if (this->noted(status).poisoned()) this->poison(explain(status));
+    (void)keep(status, detail::explain_status(interface(), status, 0, detail::failure_text_of(platform_)));
+    if (this->noted(status).poisoned()) this->poison(text_);
     return status;
   }
   [[nodiscard]] Status wait_until_idle() noexcept {
@@ -276,15 +277,19 @@ class ShapedSession : public detail::SessionBase<ShapedSession<P, Policies, Capa
   // --- shapes
 
   void require_usable() const;
+  /// Keeps the text that explain() returns for this status.
+  Status keep(Status status, const Error::Text& text) noexcept {
+    text_ = text;
+    return failed_ = status;
+  }
   [[gnu::cold]] Status refuse_stale(std::size_t, std::uint32_t tensor, memory::Staleness why) noexcept {
-    failed_ = Status::of_tensor(Errc::stale_memory, tensor);
-    text_ = detail::explain_status(interface(), failed_, static_cast<std::uint64_t>(why), nullptr);
-    return failed_;
+    const Status status = Status::of_tensor(Errc::stale_memory, tensor);
+    return keep(status, detail::explain_status(interface(), status, static_cast<std::uint64_t>(why), nullptr));
   }
   [[gnu::cold, gnu::noinline]] Status refuse_symbols() noexcept {
-    failed_ = Status{Errc::invalid_argument};
-    text_ = Error::Text("with_symbols: give each of the graph's own symbols at most one value, which is not negative");
-    return failed_;
+    return keep(
+        Status{Errc::invalid_argument},
+        Error::Text("with_symbols: give each of the graph's own symbols at most one value, which is not negative"));
   }
   [[gnu::cold, gnu::noinline]] void explain_failure(const Entry& entry, Status status) noexcept;
   /// Called if the last round had another shape, which may have written over workspaces that are zeroed once. Errors:
@@ -339,8 +344,7 @@ class ShapedSession : public detail::SessionBase<ShapedSession<P, Policies, Capa
   std::uint64_t residents_end_ = 0;
   bool resets_workspace_ = false;  ///< whether any workspace must be zeroed when its shape returns
   DevicePtr<std::byte> base_;
-  detail::ShapedArena parts_{0, 0, slots};
-  Bytes capacity_;
+  detail::ShapedArena parts_{.slots = slots};
   std::vector<launch::BoundSize> sizes_;   ///< by port: the sizes of a round with dynamic bindings
   std::vector<std::uint64_t> size_words_;  ///< the key of that round
   Entries entries_;

@@ -102,8 +102,7 @@ template <Platform P, class Policies, class Capacity, std::size_t Depth>
 void ShapedSession<P, Policies, Capacity, Depth>::explain_failure(const Entry& entry, Status status) noexcept {
   std::uint64_t what = 0;
   for (const auto& instance : entry.instances()) what = what != 0 ? what : instance.refusal_detail();
-  failed_ = status;
-  text_ = detail::explain_status(entry.view(), status, what, entry.instances().failure_text(platform_));
+  (void)keep(status, detail::explain_status(entry.view(), status, what, entry.instances().failure_text(platform_)));
   if (status.poisoned()) this->poison(text_);
 }
 
@@ -137,16 +136,14 @@ Status ShapedSession<P, Policies, Capacity, Depth>::make_entry(launch::KeyView k
     return {};
   } catch (const Error& error) {
     if (const Status status = refusal(); !status) return status;
-    failed_ = Status{error.code()};
-    text_ = Error::Text(error.what());
+    Error::Text text(error.what());
     for (std::size_t s = 0; s < values.size(); ++s) {
-      text_.append(Error::Text(s == 0 ? "; " : ", ", graph_.name(graph_.symbols()[s]), " = ", values[s]));
+      text.append(Error::Text(s == 0 ? "; " : ", ", graph_.name(graph_.symbols()[s]), " = ", values[s]));
     }
+    return keep(Status{error.code()}, text);
   } catch (const std::bad_alloc&) {
-    failed_ = Status{Errc::out_of_memory};
-    text_ = Error::Text("the host has no memory left for another shape");
+    return keep(Status{Errc::out_of_memory}, Error::Text("the host has no memory left for another shape"));
   }
-  return failed_;
 }
 
 template <Platform P, class Policies, class Capacity, std::size_t Depth>
@@ -176,7 +173,7 @@ auto ShapedSession<P, Policies, Capacity, Depth>::make_shape_entry(std::shared_p
   if (const Status status = entry->zero_workspace(platform_, base_); !status) {
     throw Error(status.code(), Error::Text("setting workspaces to zero: ", status.message()));
   }
-  detail::log_opened<P, Policies>(entry->view(), capacity_,
+  detail::log_opened<P, Policies>(entry->view(), arena_bytes(),
                                   Bytes{entry->instances()[0].refresher().table().image().size()}, slots);
   return entry;
 }
@@ -237,12 +234,10 @@ void ShapedSession<P, Policies, Capacity, Depth>::grow(const detail::ShapedArena
 template <Platform P, class Policies, class Capacity, std::size_t Depth>
 void ShapedSession<P, Policies, Capacity, Depth>::allocate_arena(const detail::ShapedArena& parts,
                                                                  std::span<const std::byte> residents) {
-  parts_ = {0, 0, slots};
-  capacity_ = {};
+  parts_ = {.slots = slots};
   base_ = platform_.allocate(parts.whole(), Bytes{P::Arch::arena_alignment});
   parts_ = parts;
-  capacity_ = parts.whole();
-  if (!this->arena_watch_.enter(platform_, base_, capacity_, true)) throw std::bad_alloc();
+  if (!this->arena_watch_.enter(platform_, base_, arena_bytes(), true)) throw std::bad_alloc();
   if (residents.empty()) return;
   check(platform_.copy_in(base_, residents.data(), Bytes{residents.size()}));
   check(platform_.wait());

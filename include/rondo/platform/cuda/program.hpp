@@ -75,7 +75,6 @@ class Program {
   [[nodiscard]] bool is_graph() const noexcept { return exec_ != nullptr || (!sections_.empty() && refusal_.empty()); }
   /// The reason why a library call could not be captured; empty if all could.
   [[nodiscard]] const Error::Text& refusal() const noexcept { return refusal_; }
-  [[nodiscard]] bool empty() const noexcept { return launches_.empty(); }
 
   /// Names the task that was waited for, if tasks are waited for one by one.
   [[nodiscard]] Status blame(Status status) const noexcept {

@@ -35,7 +35,7 @@ enum class OrchestratorCommand : std::uint32_t {
 /// The arguments of an orchestrator's launch.
 struct OrchestratorArgs {
   static constexpr std::uint32_t expected_magic = 0x4F44'4E52;  // "RNDO"
-  static constexpr std::uint32_t expected_version = 2;
+  static constexpr std::uint32_t expected_version = 3;
   static constexpr std::uint32_t probes = 1000;  ///< values that a probe exchanges
 
   std::uint32_t magic = expected_magic;
@@ -60,7 +60,6 @@ struct OrchestratorArgs {
   std::uint32_t regions = 0;
   std::uint32_t edges = 0;
   std::uint32_t late = 0;
-  std::uint32_t reserved = 0;
   // The cores that run the tasks
   std::uint64_t mailboxes_at = 0;
   std::uint32_t cube_cores = 0;

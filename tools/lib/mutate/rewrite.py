@@ -72,7 +72,7 @@ def end_of_group(text, at):
 
 def are_independent(one, other):
     """Whether two statements are assignments without calls, neither of which uses what the other assigns."""
-    parts = [re.fullmatch(r"([\w.\->]+(?:\[\w+\])?) = ([^(]*);", statement) for statement in (one, other)]
+    parts = [re.fullmatch(r"([\w.\->]+(?:\[\w+\][\w.]*)?) = ([^(]*);", statement) for statement in (one, other)]
     if not all(parts):
         return False
     (a, of_a), (b, of_b) = (part.groups() for part in parts)

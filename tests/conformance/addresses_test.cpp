@@ -281,7 +281,14 @@ TEST_CASE_TEMPLATE("A held input stays as the last round left it, until it is re
   REQUIRE(session.hold(g.w).ok());  // in device memory
   REQUIRE(round());
   CHECK(y == Floats(Graph::n, 156));
+  CHECK(session.run_round(bind(g.x, x), bind(g.w, w), bind(g.y, dw.span()), bind(g.s, s)).code() == Errc::overlapping);
+  CHECK(dw.values() == Floats(Graph::n, 50));
+  DeviceFloats other_y(session.platform(), Graph::n);
+  const auto bound = session.prebind(bind(g.x, x), bind(g.w, other_y.span()), bind(g.y, other_y.span()), bind(g.s, s));
+  REQUIRE(session.run_round(bound).ok());
+  CHECK(other_y.values() == Floats(Graph::n, 156));
   REQUIRE(session.release_hold(g.w).ok());
+  CHECK(session.run_round(bound).code() == Errc::overlapping);  // its binding of w counts again
   REQUIRE(round());
   CHECK(y == Floats(Graph::n, 306));
   Graph other;

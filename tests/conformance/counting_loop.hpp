@@ -4,6 +4,8 @@
 
 #include <rondo/rondo.hpp>
 
+#include <doctest/doctest.h>
+
 #include <cstdint>
 #include <stdexcept>
 #include <string_view>
@@ -61,5 +63,19 @@ struct Counting {
   rondo::TaskId body{};
   rondo::Status status;
 };
+
+/// Calls check(report, line) for the memory report of a session, and for that of one with three rounds in flight;
+/// `line` is what each must say about the conditions of loops.
+template <class P, class Check>
+void check_reports(const Check& check) {
+  Counting loops;
+  auto session = rondo::open<P>(loops.graph);
+  (void)loops.count_of(session, 3);
+  check(session.memory_report(), "pinned host: 128 bytes, conditions of loops");
+  REQUIRE(session.close().ok());
+  auto in_flight = rondo::open_pipelined<P, 3>(loops.graph);
+  check(in_flight.memory_report(), "pinned host: 384 bytes, conditions of loops");
+  REQUIRE(in_flight.close().ok());
+}
 
 }  // namespace counting

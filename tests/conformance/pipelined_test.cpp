@@ -189,6 +189,38 @@ TEST_CASE_TEMPLATE("an input is held for all slots as the last round left it, wh
   }
 }
 
+TEST_CASE_TEMPLATE("a host input that is held keeps its values in all slots", P, RONDO_TEST_PLATFORMS) {
+  for (std::size_t before = 1; before <= 4; ++before) {
+    TaskGraph graph;
+    const auto x = graph.input<float>("x", {8});
+    const auto bias = graph.host_input<float>("bias", {8});
+    const auto y = graph.output<float>("y", {8});
+    graph.add<kernels::Add>(x, bias, y);
+    auto session = open_pipelined<P, 3>(graph);
+    const Floats hx(8, 1);
+    const auto check_rounds = [&](float bound, float expected) {
+      const Floats b(8, bound);
+      std::deque<Floats> out;
+      for (int i = 0; i < 7; ++i) {
+        out.emplace_back(8, -1.0F);
+        REQUIRE(session.submit_round(bind(x, hx), bind(bias, b), bind(y, out.back())));
+      }
+      REQUIRE(session.wait_all().ok());
+      for (const Floats& each : out) CHECK(each == Floats(8, 1 + expected));
+    };
+    Floats out(8);
+    for (std::size_t i = 1; i <= before; ++i) {
+      const Floats b(8, static_cast<float>(i));
+      REQUIRE(session.submit_round(bind(x, hx), bind(bias, b), bind(y, out)));
+    }
+    const Input<float> held{bias.key};  // as programs in C and Python name it
+    REQUIRE(session.hold(held).ok());
+    check_rounds(100, static_cast<float>(before));
+    REQUIRE(session.release_hold(held).ok());
+    check_rounds(200, 200);
+  }
+}
+
 TEST_CASE_TEMPLATE("the arena moves for all slots, and releases what they hold there", P, RONDO_TEST_PLATFORMS) {
   const Graph g;
   auto session = opened<P>(g);

@@ -271,6 +271,9 @@ TEST_CASE_TEMPLATE("Rounds in flight and rounds of several shapes are refused, t
     CHECK(refused.code() == Errc::stale_memory);
     CHECK(std::string(pipelined.explain(refused).c_str()).find("tensor 'x' (in, 2048 × float32): the memory was r") ==
           0);
+    const Status begun = pipelined.begin_round(bind(g.x, span), bind(g.y, y)).failure();  // in either slot
+    CHECK(begun == refused);
+    CHECK(std::string(pipelined.explain(begun).c_str()).find("tensor 'x' (in, 2048 × float32): the memory was r") == 0);
     memory.emplace(shaped.platform(), n, 5.0F);
     REQUIRE(shaped.run_round(bind(s.x, memory->span()), bind(s.y, y)).ok());
     const DeviceSpan<float> here = memory->span();

@@ -80,6 +80,24 @@ TEST_CASE("a module that is not there, is nothing, or is for another chip or a n
   CHECK(has(told.second, "the compiler said: ptxas"));
 }
 
+TEST_CASE("a kernel that takes no argument is refused") {
+  const Clean clean;
+  TaskGraph graph;
+  graph.add_raw("idle", CoreType::vector, +[](ArgWord*) {});
+  const auto [code, text] = refusal(graph);
+  CHECK(code == Errc::unsupported);
+  CHECK(has(text, "kernel 'idle' takes no argument"));
+}
+
+TEST_CASE("memory that nobody released goes with the platform") {
+  const Clean clean;
+  const Graph g;
+  auto session = open<P>(g.graph);
+  (void)session.platform().allocate(Bytes{64}, Bytes{64});
+  (void)session.platform().allocate_pinned(Bytes{64});
+  CHECK(session.close().ok());
+}
+
 TEST_CASE("threads and shared memory beyond the device's limits are refused when the session opens") {
   const Clean clean;
   auto told = refusal(One<TooManyThreads>().graph);

@@ -78,6 +78,11 @@ Life live(bool in_flight, bool has_call) {
   return life;
 }
 
+struct Logging : DefaultPolicies {
+  static inline std::string lines;
+  static void log(LogEvent, const char* text) noexcept { lines.append(text).append("\n"); }
+};
+
 }  // namespace
 
 TEST_CASE("a kernel that fails loses the context: the session is poisoned, and so is every other on the device") {
@@ -215,12 +220,14 @@ TEST_CASE("where the driver cannot capture a library call, tasks are launched on
     const auto count = [&](const LibraryCall&) { ++calls_made; };
     g.graph.add_call("count", {reads(g.w)}, count);
     rondo_cuda_stand_in_fault(refuses, 1, 801);
-    auto session = open<P>(g.graph);
+    auto session = open<P, Logging>(g.graph);
     calls_made = 0;
     for (int round = 0; round < 3; ++round) CHECK(run(session, g, static_cast<float>(round)).second);
     CHECK(calls_made == 3);
     CHECK(!session.platform().is_captured());
+    Logging::lines.clear();
     CHECK(session.close().ok());
+    CHECK(has(Logging::lines, "while it was captured; tasks were launched one by one"));
   }
 }
 

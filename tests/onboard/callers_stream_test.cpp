@@ -384,6 +384,13 @@ TEST_CASE_TEMPLATE("Before each replay its owner binds other memory, without wai
     DeviceFloats<P> elsewhere(session.platform(), session.arena_bytes().value / 4 + 256);
     const std::uint64_t base = align_up(elsewhere.span().data().address(), 1024);
     CHECK(session.move_arena({DevicePtr<std::byte>{base}, session.arena_bytes().value}).code() == Errc::fixed_address);
+    Graph other;
+    CHECK(session
+              .refresh_for_replay(bind(other.x, in[1]->span()), bind(g.w, w), bind(g.y, m.y.span()),
+                                  bind(g.s, m.s.span()))
+              .code() == Errc::wrong_tensor);
+    rondo_stand_in_fault("aclmdlRICaptureGetInfo", 1, 107000);
+    CHECK(refresh(2).code() == Errc::invalid_argument);
     REQUIRE(refresh(2).ok());
     owner.synchronise();
     CHECK(owner.c.destroy_instance(graph) == 0);

@@ -3,6 +3,7 @@
 
 // What is told when there is no device, another chip, no kernel; when a kernel fails or hangs, and which.
 
+#include "conformance/kernels.hpp"
 #include "onboard/fixture.hpp"
 
 #include <rondo/platform/onboard/library.hpp>
@@ -123,6 +124,14 @@ TEST_CASE("Kernels that are not there, and binaries that are none, are named") {
   CHECK(contains(said, "no kernel binary"));  // the runtime's own words
 }
 
+TEST_CASE("A kernel that takes no argument is refused") {
+  if (launches_nothing()) return;
+  const Clean clean;
+  TaskGraph graph;
+  graph.add_raw("idle", CoreType::vector, +[](ArgWord*) {});
+  CHECK(contains(error_of<A2A3OverStandIn>(graph, {}, Errc::unsupported), "kernel 'idle' takes no argument"));
+}
+
 TEST_CASE("Kernels may lie in several binaries") {
   const Clean clean;
   Graph g;
@@ -200,6 +209,18 @@ TEST_CASE_TEMPLATE("A round that failed in flight is told, whatever became of th
     CHECK_FALSE(session.submit_round(bind(g.x, good), bind(g.y, y1)));
     CHECK(session.wait(failing).code() == Errc::device_failed);
   }
+  SUBCASE("it poisoned the session first") {
+    rondo_stand_in_hold();
+    const RoundTicket failing = session.submit_round(bind(g.x, bad), bind(g.y, y0));
+    REQUIRE(failing);
+    rondo_stand_in_fault("aclrtRecordEvent", 1, 507899);
+    rondo_stand_in_resume();
+    CHECK(session.submit_round(bind(g.x, good), bind(g.y, y1)).submitted().poisoned());
+    const auto explained = [&] { return std::string(session.explain(Status{Errc::poisoned}).c_str()); };
+    const std::string cause = explained();
+    CHECK(session.wait(failing).code() == Errc::device_failed);
+    CHECK(explained() == cause);
+  }
   SUBCASE("it was refused, and fails") {
     const RoundTicket before = session.submit_round(bind(g.x, good), bind(g.y, y2));
     rondo_stand_in_fault("aclrtRecordEvent", 1, 107000);
@@ -228,6 +249,43 @@ TEST_CASE_TEMPLATE("A call that is refused hides no failure of the device", P, A
   CHECK(failed.code() == Errc::device_failed);
   CHECK(failed.poisoned());
   CHECK(y == Floats(4, -1));
+}
+
+namespace {
+std::string poisoned_by;
+struct NotesCause : DefaultPolicies {
+  static void log(LogEvent event, const char* text) noexcept {
+    if (event == LogEvent::poisoned) poisoned_by += text;
+  }
+};
+}  // namespace
+
+TEST_CASE_TEMPLATE("An upload that the device fails poisons a session of many shapes, which tells the cause", P,
+                   A2A3OverStandIn, A5OverStandIn) {
+  const Clean clean;
+  TaskGraph graph;
+  const Dim n = graph.dim("n");
+  const auto x = graph.input<float>("x", {n});
+  const auto w = graph.resident<float>("w", {4});
+  const auto y = graph.output<float>("y", {n});
+  graph.add<kernels::Add>(x, w, y);
+  auto session = open_shaped<P, NotesCause>(graph);
+  const Floats four(4, 1);
+  Floats out(4, -1);
+  REQUIRE(session.upload(w, four).ok());
+  REQUIRE(session.run_round(bind(x, four), bind(y, out)).ok());
+  poisoned_by.clear();
+  rondo_stand_in_fault("aclrtSynchronizeStreamWithTimeout", 1, 507013);
+  const Status failed = session.upload(w, four);
+  CHECK(failed.code() == Errc::device_failed);
+  CHECK(failed.poisoned());
+  CHECK(session.poisoned());
+  const Status later = session.run_round(bind(x, four), bind(y, out));
+  CHECK(later.code() == Errc::poisoned);
+  const std::string cause = session.explain(failed).c_str();
+  CHECK(cause.find("507013") != std::string::npos);
+  CHECK(std::string(session.explain(later).c_str()).find(cause) != std::string::npos);
+  CHECK(poisoned_by.find(cause) != std::string::npos);
 }
 
 TEST_CASE_TEMPLATE("Of two tasks with one kernel the one whose arguments the device names is blamed", P,

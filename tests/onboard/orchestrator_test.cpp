@@ -16,8 +16,11 @@
 
 #include <cstring>
 #include <fstream>
+#include <stdexcept>
 #include <string>
+#include <string_view>
 #include <type_traits>
+#include <vector>
 
 using namespace rondo;
 using namespace onboard_test;
@@ -174,6 +177,67 @@ TEST_CASE_TEMPLATE("A program of the user's builds each round's graph, with the 
     CHECK(Device::launches == 12 + 3 + 1);                            // the last says goodbye
     CHECK(runtime::detail::DeviceStates::instance().size() <= kept);  // it may have taken the place of such a one
   }
+}
+
+namespace {
+
+/// y += a b, with a and b repeated to the length of y.
+struct AddProducts {
+  static constexpr std::string_view name = "add_products";
+  static constexpr auto core = CoreType::vector;
+  static void run(In<float> a, In<std::int32_t> b, InOut<float> y) noexcept {
+    for (std::size_t i = 0; i < y.size(); ++i) y[i] += a[i % a.size()] * static_cast<float>(b[i % b.size()]);
+  }
+};
+template <class R>
+void add_products(std::int64_t* args) {
+  runtime::orchestrate_on_device<R>(args, [](auto& round, const auto& io) {
+    round.template add<AddProducts>(io.template get<float, Direction::host_input>(0),
+                                    io.template get<std::int32_t, Direction::host_input>(2),
+                                    io.template get<float, Direction::inout>(1));
+    if (io.tensor(0).address % 64 != 0 || io.tensor(2).address % 64 != 0) throw std::runtime_error("not aligned");
+  });
+}
+
+}  // namespace
+
+TEST_CASE_TEMPLATE("A program of the user's reads each round's host inputs, whatever their sizes", C,
+                   RONDO_TEST_CASES) {
+  const Clean clean;
+  constexpr std::size_t n = 5 * 19;
+  TaskGraph graph;
+  const auto a = graph.host_input<float>("a", {5});  // neither takes a multiple of 64 bytes
+  const auto y = graph.inout<float>("y", {n});
+  const auto b = graph.host_input<std::int32_t>("b", {19});
+  const auto bytes = program<typename C::R>(&add_products<typename C::R>);
+  auto options = small_rings<Options<C>>();
+  options.orchestrator.binary = KernelBinary::from_memory(bytes);
+  auto session = open<typename C::P, With<typename C::R>>(graph, on_device, options);
+  {
+    DeviceFloats<typename C::P> dy(session.platform(), n);
+    Floats ha(5), hy(n);
+    std::vector<std::int32_t> hb(19);
+    const auto prebound = session.prebind(bind(a, ha), bind(y, hy), bind(b, hb));
+    for (int r = 0; r < 9; ++r) {
+      if (r % 4 != 1) {  // sometimes only one of them changes
+        for (std::size_t i = 0; i < ha.size(); ++i) ha[i] = static_cast<float>(10 * r) + static_cast<float>(i);
+      }
+      if (r % 4 != 2) {
+        for (std::size_t i = 0; i < hb.size(); ++i) hb[i] = 100 * r - static_cast<std::int32_t>(i);
+      }
+      hy.assign(n, static_cast<float>(r));
+      dy.fill(static_cast<float>(r));
+      Floats expected = hy;
+      for (std::size_t i = 0; i < n; ++i) expected[i] += ha[i % 5] * static_cast<float>(hb[i % 19]);
+      const bool is_elsewhere = r % 3 == 2;
+      const Status status = r % 3 == 1     ? session.run_round(prebound)
+                            : is_elsewhere ? session.run_round(bind(a, ha), bind(y, dy.span()), bind(b, hb))
+                                           : session.run_round(bind(a, ha), bind(y, hy), bind(b, hb));
+      REQUIRE_MESSAGE(status.ok(), std::string(session.explain(status).c_str()));
+      REQUIRE((is_elsewhere ? dy.values() : hy) == expected);
+    }
+  }
+  CHECK(session.close().ok());
 }
 
 TEST_CASE_TEMPLATE("Whatever is missing for a graph that is built on the device is told when the session opens", C,

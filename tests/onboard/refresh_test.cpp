@@ -540,3 +540,28 @@ TEST_CASE_TEMPLATE("Sessions take their costs from the file that their options o
   CHECK(P{options}.refresh_costs()->copy == 9);
   std::remove(path.c_str());
 }
+
+TEST_CASE_TEMPLATE("Addresses that do not fit in a launch are refused if no other mechanism may bring them", P,
+                   A2A3ThatComputes, A5ThatComputes) {
+  if (launches_nothing() || !missing_required().empty()) return;
+  const Clean clean;
+  const auto opening = [](std::uint32_t inputs) -> std::string {
+    TaskGraph graph;
+    const auto y = graph.output<float>("y", {16});
+    for (std::uint32_t i = 0; i < inputs; ++i) {
+      graph.add<kernels::Scale>(graph.input<float>("x" + std::to_string(i), {16}), y, 2.0F);
+    }
+    try {
+      auto session = open<P, By<update::Always<Mechanism::in_launch>>>(graph);
+      return "opened";
+    } catch (const Error& error) {
+      CHECK(error.code() == Errc::limit_exceeded);
+      return error.what();
+    }
+  };
+  CHECK(opening(20) == "opened");
+  const std::string refused = opening(250);
+  CAPTURE(refused);
+  CHECK(refused.find("a launch that carries the base table takes ") != std::string::npos);
+  CHECK(refused.find("choose another refresh mechanism") != std::string::npos);
+}

@@ -430,15 +430,8 @@ TEST_CASE_TEMPLATE("The lines of the report on memory sum up to what the runtime
       auto in_flight = open_pipelined<P, 3>(g.graph);
       check_session(in_flight);
     }
-    counting::Counting loops;
-    {
-      auto session = open<P>(loops.graph);
-      REQUIRE(loops.count_of(session, 3) == 3);
-      CHECK(check(session.memory_report()).find("pinned host: 128 bytes, conditions of loops") != std::string::npos);
-    }
-    auto in_flight = open_pipelined<P, 3>(loops.graph);
-    CHECK(check(in_flight.memory_report()).find("pinned host: 384 bytes, conditions of loops") != std::string::npos);
-    CHECK(in_flight.close().ok());
+    counting::check_reports<P>(
+        [&](const memory::Report& report, const char* line) { CHECK(check(report).find(line) != std::string::npos); });
   }
 }
 
@@ -706,7 +699,9 @@ TEST_CASE_TEMPLATE("Rounds bind memory of each kind, and host memory that is map
   const auto x = graph.input<float>("x", {4});
   const auto y = graph.output<float>("y", {4});
   graph.add<kernels::Scale>(x, y, 2.0F);
-  auto session = open<P>(graph);
+  typename P::Options options;
+  options.device_memory = Bytes{1 << 26};
+  auto session = open<P>(graph, options);
   auto& platform = session.platform();
   for (const MemoryKind kind :
        {MemoryKind::huge_pages, MemoryKind::normal_pages, MemoryKind::task_scheduler, MemoryKind::mapped_host}) {
@@ -747,5 +742,26 @@ TEST_CASE_TEMPLATE("Rounds bind memory of each kind, and host memory that is map
     CHECK_THROWS_AS((void)platform.allocate(MemoryKind::mapped_host, Bytes{16}), Error);
   }
   CHECK(rondo_stand_in_live("mapped host") == 0);
+  const auto refusal = [&](MemoryKind kind, Bytes size, Bytes alignment) {
+    try {
+      (void)platform.allocate(kind, size, alignment);
+    } catch (const Error& e) {
+      return std::string(e.what());
+    }
+    return std::string();
+  };
+  const std::string too_much = refusal(MemoryKind::huge_pages, Bytes{1 << 27}, Bytes{64});
+  CHECK(too_much.find("134217728 bytes of device memory were asked for") != std::string::npos);
+  const std::string too_far_apart = refusal(MemoryKind::mapped_host, Bytes{16}, Bytes{8192});
+  CHECK(too_far_apart.find("mapped host memory is aligned to 4096 bytes, not to 8192") != std::string::npos);
+  CHECK(session.close().ok());
+}
+
+TEST_CASE_TEMPLATE("Memory that nobody released goes with the platform", P, A2A3OverStandIn, A5OverStandIn) {
+  const Clean clean;
+  Graph g;
+  auto session = open<P>(g.graph);
+  (void)session.platform().allocate(Bytes{64}, Bytes{64});
+  (void)session.platform().allocate_pinned(Bytes{64});
   CHECK(session.close().ok());
 }

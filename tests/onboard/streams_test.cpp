@@ -4,6 +4,7 @@
 // Several streams in one captured graph: how long a round takes on the stand-in's virtual clock, what is asked of the
 // runtime, and that no task runs too early, whatever the runtime has left.
 
+#include "folder.hpp"
 #include "onboard/fixture.hpp"
 #include "scale.hpp"
 #include "unit/graph/dealt_graphs.hpp"
@@ -296,6 +297,26 @@ TEST_CASE_TEMPLATE("Rounds in flight and shapes run on several streams", P, A2A3
   check(two, 2);
   auto one = open_shaped(shapes, on_streams<P>(1));
   check(one, 1);
+}
+
+TEST_CASE_TEMPLATE("A file belongs to a graph whose tasks are dealt to streams in the same way", P, A2A3OverStandIn,
+                   A5OverStandIn) {
+  if (!captures()) return;
+  const Clean clean;
+  const Branches g;
+  const test::Folder folder;
+  const std::string path = folder / "session";
+  open<P>(g.graph, on_streams<P>(3)).save(path.c_str());
+  auto options = on_streams<P>(3);
+  options.saved = path.c_str();
+  {
+    auto session = open<P>(g.graph, options);
+    CHECK(session.is_restored());
+    g.check(session, 2);
+  }
+  const std::vector<double> others(64, task_ns / 100);  // too short to be worth a second stream
+  options.task_ns = others;
+  CHECK_THROWS_AS((void)open<P>(g.graph, options), Error);
 }
 
 TEST_CASE("With fewer streams, queues or events than wanted a graph takes those that are left") {

@@ -64,6 +64,17 @@ TEST_CASE("A library call is handed addresses, elements and values in the order 
   CHECK(raised([&] { task.entry(words.data()); }).code == Errc::kernel_failed);
 }
 
+TEST_CASE("A library call that throws on a stream gives a code and a text instead") {
+  Error::Text text;
+  const CallEntry throws_error = [](ArgWord*, void*) -> int {
+    throw Error(Errc::invalid_argument, Error::Text("the call has no plan"));
+  };
+  CHECK(call_on_stream(throws_error, nullptr, nullptr, text) == call_threw);
+  CHECK(text == Error::Text("the call has no plan"));
+  CHECK(call_on_stream([](ArgWord*, void*) -> int { throw 7; }, nullptr, nullptr, text) == call_threw);
+  CHECK(text == Error::Text("an exception"));
+}
+
 TEST_CASE("The tensors of a library call have fixed addresses") {
   TaskGraph graph;
   const auto x = graph.input<float>("x", {4});

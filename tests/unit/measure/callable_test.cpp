@@ -9,6 +9,7 @@
 #include <mutex>
 #include <stdexcept>
 #include <thread>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -58,25 +59,39 @@ TEST_CASE("The artifact is gone when the runner calls back") {
 }
 
 namespace {
-/// The faults of three candidates of a builder that is destroyed while it builds the first one, which ends `pause`
-/// later.
-std::vector<Fault> destroy_while_building(std::chrono::milliseconds pause) {
+using IntBuilder = CallableBuilder<int, int>;
+using IntRunner = CallableRunner<int>;
+
+/// The faults of three candidates of a builder or runner that is destroyed while it has the first one, which ends
+/// `pause` later.
+template <class Pool>
+std::vector<Fault> destroy_while_busy(std::chrono::milliseconds pause) {
+  constexpr bool builds = std::is_same_v<Pool, IntBuilder>;
   std::vector<Fault> faults;
   std::mutex mutex;
   std::promise<void> began, go;
   auto going = go.get_future().share();
   std::thread opener;
   {
-    CallableBuilder<int, int> builder(1, [&](int& n) {
+    Pool pool(1, [&](int& n) {
       if (n == 0) began.set_value();
       going.wait();
-      return n;
+      if constexpr (builds) {
+        return n;
+      } else {
+        return std::vector<double>{1};
+      }
     });
     for (int n = 0; n < 3; ++n) {
-      builder.submit_build(n, [&](Built<int> b) {
+      const auto note = [&](const auto& outcome) {
         const std::lock_guard lock(mutex);
-        faults.push_back(b.fault);
-      });
+        faults.push_back(outcome.fault);
+      };
+      if constexpr (builds) {
+        pool.submit_build(n, note);
+      } else {
+        pool.submit_run(n, note);
+      }
     }
     began.get_future().get();
     opener = std::thread([&] {
@@ -89,11 +104,11 @@ std::vector<Fault> destroy_while_building(std::chrono::milliseconds pause) {
 }
 }  // namespace
 
-TEST_CASE("What is left when builder or runner is destroyed ends as stopped") {
+TEST_CASE_TEMPLATE("What is left when builder or runner is destroyed ends as stopped", Pool, IntBuilder, IntRunner) {
   std::vector<Fault> faults;
-  // If the destructor begins too late, all are built: then there is more time for it.
+  // If the destructor begins too late, all have their turn: then there is more time for it.
   for (int ms = 20; faults.empty() || faults[2] != Fault::stopped; ms *= 2) {
-    faults = destroy_while_building(std::chrono::milliseconds(ms));
+    faults = destroy_while_busy<Pool>(std::chrono::milliseconds(ms));
     REQUIRE(faults.size() == 3);
     CHECK(faults[0] == Fault::none);
   }

@@ -13,8 +13,10 @@
 #include <doctest/doctest.h>
 
 #include <csignal>
+#include <fstream>
 #include <future>
 #include <optional>
+#include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -94,6 +96,22 @@ TEST_CASE("A candidate runs as a round session in a process of its own") {
   CHECK(m.best() > 0);
   CHECK(m.run_seconds > 0);
   CHECK(noted(folder / "pid") != ::getpid());
+}
+
+TEST_CASE("A workload is told its candidate's file, its input and how often to repeat it") {
+  ArtifactStore store;
+  LocalRunner runner(
+      [](Trial& trial) {
+        const std::ifstream file(trial.path());
+        std::ostringstream contents;
+        contents << file.rdbuf();
+        throw Failure(Fault::wrong_answer,
+                      contents.str() + ", " + trial.argument() + ", " + std::to_string(trial.repetition().repeat));
+      },
+      {.repetition = {.repeat = 7}});
+  const Measured m = submit(runner, store.put("the file", "the input")).get();
+  CHECK(m.fault == Fault::wrong_answer);
+  CHECK(m.text == "the file, the input, 7");
 }
 
 TEST_CASE("A wrong answer is told apart, with the element that is wrong") {

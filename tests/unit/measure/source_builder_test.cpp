@@ -164,6 +164,19 @@ TEST_CASE("A builder without a compiler says so at once") {
   CHECK(test::says(raised.text, "/no/such/compiler", "No such file", "SourceBuilderOptions::compiler"));
 }
 
+TEST_CASE("A compiler that is gone when it is needed is named as the reason") {
+  const test::Folder folder;
+  SourceBuilderOptions options = quick();
+  options.compiler = folder / "compiler";
+  std::ofstream{options.compiler} << "#!/bin/sh\n";
+  std::filesystem::permissions(options.compiler, std::filesystem::perms::owner_all);
+  SourceBuilder builder(options);
+  std::filesystem::remove(options.compiler);
+  const auto built = build(builder, {.source = returning(5)});
+  CHECK(built.fault == Fault::unknown);
+  CHECK(built.text == "the compiler cannot be started: No such file or directory");
+}
+
 TEST_CASE("A folder that a killed program left behind is removed by the next builder, one in use is not") {
   const auto parent = std::filesystem::temp_directory_path();
   const std::string abandoned = (parent / "rondo-artifacts-zzzzzz").string();

@@ -10,6 +10,7 @@
 #include <unistd.h>
 #include <csignal>
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
 using namespace rondo;
@@ -52,6 +53,9 @@ TEST_CASE("Memory is usable until it is released, and again once it is allocated
   registry.note_released(space, 4096 + 512, &registry);
   registry.forget_released_by(&registry);
   CHECK(registry.check(space, 4096, 2048) == Staleness::none);
+  registry.note_released(space, 4096, &registry);  // nobody has recorded it
+  CHECK(registry.check(space, 4096, 1024) == Staleness::none);
+  CHECK(std::string_view(memory::describe(Staleness::none)) == "the memory is usable");
 }
 
 TEST_CASE("Only the latest releases are known") {

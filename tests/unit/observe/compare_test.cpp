@@ -79,6 +79,10 @@ TEST_CASE("Complex numbers are compared part by part, and written as sums") {
   CHECK(d.got == "3-4i");
   CHECK(d.want == "3-4.5i");
   CHECK(d.largest == 3);
+  const std::complex<double> wide{1.25, 7};
+  const Complex narrow{-0.5F, 7};
+  CHECK(observe::detail::value_of(DataType::complex128, reinterpret_cast<const std::byte*>(&wide)) == 1.25);
+  CHECK(observe::detail::value_of(DataType::complex64, reinterpret_cast<const std::byte*>(&narrow)) == -0.5);
   const double nan = std::numeric_limits<double>::quiet_NaN();
   CHECK(
       std::isnan(difference<std::complex<double>>(DataType::complex128, {{nan, 0}, {0, 0}}, {{0, 1}, {1, 0}}).largest));

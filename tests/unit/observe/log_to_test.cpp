@@ -1,17 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Rondo authors
 // SPDX-License-Identifier: Apache-2.0
-
-// spdlog, where there is one, as headers alone, so that nothing is to be linked.
-#if __has_include(<spdlog/spdlog.h>)
-#undef SPDLOG_COMPILED_LIB
-#define SPDLOG_HEADER_ONLY
-#define FMT_HEADER_ONLY
-#include <spdlog/sinks/ostream_sink.h>
-#include <spdlog/spdlog.h>
-#define RONDO_TEST_HAS_SPDLOG
-#endif
-
 #include <rondo/observe/log_to.hpp>
+
+#include "spdlog.hpp"
 
 #include <rondo/platform/null.hpp>
 #include <rondo/platform/select.hpp>

@@ -239,6 +239,23 @@ TEST_CASE("A replay that cannot be says why") {
   CHECK(
       says(raised([&] { (void)replay<A2A3Sim>(folder / "nowhere", kernels<Scale>()); }).text, "the folder is no dump"));
 
+  const auto replayed = [&](std::string_view part, std::string_view instead) {
+    const std::string path = folder / "manifest.json";
+    std::ifstream in(path);
+    const std::string whole{std::istreambuf_iterator<char>{in}, {}};
+    std::string changed = whole;
+    const std::size_t at = changed.find(part);
+    REQUIRE(at != std::string::npos);
+    std::ofstream{path} << changed.replace(at, part.size(), instead);
+    std::string told;
+    const Raised r = raised([&] { told = replay<A2A3Sim>(folder.path(), kernels<Scale, Accumulate>()).text(); });
+    std::ofstream{path} << whole;
+    return r.text + told;
+  };
+  CHECK(says(replayed("\"task0_args.npy\"", "\"../task0_args.npy\""),
+             "'../task0_args.npy' is no file of the dump's folder"));
+  CHECK(says(replayed("\"offset\": 32", "\"offset\": 99"), "a slot lies outside of its argument block"));
+
   std::filesystem::remove(folder / read_manifest(folder.path()).tasks[0].args);
   const ReplayReport without_args = replay<A2A3Sim>(folder.path(), kernels<Scale, Accumulate>());
   CHECK(without_args.tasks[0].outcome == Outcome::failed);

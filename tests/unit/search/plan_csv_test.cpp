@@ -90,6 +90,7 @@ TEST_CASE("mistakes of optional fields are reported as well") {
   CHECK(mentions(refusal(fixed + "a,0,1,7,-1,\n"), "line 2, offset", "negative"));
   CHECK(mentions(refusal(fixed + "a,0,1,7,12,8\n"), "line 2, offset", "alignment"));
   CHECK(mentions(refusal(fixed + "a,0,2,7,0,\nb,0,2,7,,\nc,1,2,7,6,\n"), "line 4, offset", "\"a\" on line 2"));
+  CHECK(mentions(refusal(fixed + "a,0,1,7,4611686018427387900,\n"), "line 2, offset", "2^62"));
   CHECK(refusal(fixed + "a,0,1,7,0,\nc,1,2,7,6,\n") == "accepted");
   const std::string gaps = "id,lower,upper,size,gaps\n";
   CHECK(mentions(refusal(gaps + "a,0,9,7,3\n"), "line 2, gaps", "lower-upper"));

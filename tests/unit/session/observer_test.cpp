@@ -4,6 +4,7 @@
 
 #include <rondo/platform/select.hpp>
 #include <rondo/session/open.hpp>
+#include <unit/session/scripted_platform.hpp>
 #include <unit/support.hpp>
 
 #include <doctest/doctest.h>
@@ -95,6 +96,19 @@ TEST_CASE("Of a refused round an observer hears that bindings were looked at, an
   taken(session);
   CHECK(session.run_round(bind(rig.x, rig.hx)).code() == Errc::unbound_tensor);
   CHECK(taken(session) == "bind ");
+}
+
+TEST_CASE("Of a round that fails before it is submitted an observer hears the end, and the device is waited for") {
+  Rig rig;
+  Script script;
+  auto session = open_pipelined<ScriptedPlatform, 2, Listening>(rig.graph, {&script});
+  taken(session);
+  (void)script.take();
+  script.fail_on = "copy_in";
+  script.failure = Status{Errc::out_of_resources};
+  CHECK(session.submit_round(bind(rig.x, rig.hx), bind(rig.y, rig.hy)).submitted().code() == Errc::out_of_resources);
+  CHECK(taken(session) == "bind begins copy_in <8 fails");
+  CHECK(script.take() == "copy_in:8 wait");
 }
 
 TEST_CASE("Of rounds in flight an observer hears when each is handed over, and when the host waits for which") {

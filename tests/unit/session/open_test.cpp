@@ -148,3 +148,25 @@ TEST_CASE("A graph that holds nothing allocates nothing and runs") {
   CHECK(session.close().ok());
   CHECK(script.take() == "wait unload");
 }
+
+TEST_CASE("A platform that cannot fill memory zeroes workspaces by copies of a page") {
+  TaskGraph graph;
+  const auto x = graph.input<float>("x", {2});
+  const auto total = graph.workspace<float>("total", {2100});
+  const auto y = graph.output<float>("y", {2});
+  graph.zero(total, Zeroed::once);
+  graph.add<Scale>(x, total, 1.0F);
+  graph.add<Scale>(total, y, 2.0F);
+  Script script;
+  auto session = open<ScriptedPlatform>(graph, ScriptedPlatform::Options{&script});
+  const std::string calls = script.take();
+  CAPTURE(calls);
+  CHECK(calls.find("copy_in:4096 copy_in:4096 copy_in:208 wait") != std::string::npos);
+
+  script.fail_on = "copy_in";
+  script.failure = Status{Errc::device_failed};
+  const Raised refused =
+      raised([&] { auto other = open<ScriptedPlatform>(graph, ScriptedPlatform::Options{&script}); });
+  CHECK(refused.code == Errc::device_failed);
+  CHECK(refused.text.find("setting workspaces to zero") != std::string::npos);
+}

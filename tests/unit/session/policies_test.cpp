@@ -8,7 +8,9 @@
 
 #include <doctest/doctest.h>
 
+#include <unistd.h>
 #include <cstdint>
+#include <cstdio>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -135,6 +137,21 @@ TEST_CASE("A destructor that cannot close reports to the policy's hook, with a s
     CHECK(says(reports[0], "did not finish in time"));
     CHECK(says(rig.script.take(), "release"));  // whatever failed before it
   }
+}
+
+TEST_CASE("Unless a policy says otherwise, the report of a destructor goes to the standard error output") {
+  std::FILE* const file = std::tmpfile();
+  REQUIRE(file != nullptr);
+  const int usual = dup(STDERR_FILENO);
+  (void)dup2(fileno(file), STDERR_FILENO);
+  DefaultPolicies::report_unclosed(Status{Errc::timed_out}, "the device hangs");
+  (void)dup2(usual, STDERR_FILENO);
+  (void)close(usual);
+  std::rewind(file);
+  char text[64] = {};
+  (void)std::fread(text, 1, sizeof text - 1, file);
+  (void)std::fclose(file);
+  CHECK(std::string(text) == "rondo: the device hangs\n");
 }
 
 TEST_CASE("A destructor is silent about sessions that close well, were closed, or told their failure already") {

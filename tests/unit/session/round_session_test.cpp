@@ -8,7 +8,9 @@
 
 #include <doctest/doctest.h>
 
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -51,7 +53,49 @@ struct Rig {
   std::string explain(Status s) { return session.explain(s).c_str(); }
 };
 
+/// A simulated chip whose blocks of memory are next to each other.
+struct Adjacent : A5Sim {
+  using A5Sim::A5Sim;
+  alignas(1024) static inline std::byte memory[1 << 14];
+  static inline std::uint64_t used = 0;
+  static inline std::vector<std::uint64_t> released;
+
+  DevicePtr<std::byte> allocate(Bytes size, Bytes alignment) {
+    const std::uint64_t begin = align_up(used, alignment.value);
+    used = begin + size.value;
+    return DevicePtr<std::byte>{reinterpret_cast<std::uintptr_t>(memory) + begin};
+  }
+  DevicePtr<std::byte> allocate(MemoryKind, Bytes size, Bytes alignment) { return allocate(size, alignment); }
+  Status release(DevicePtr<std::byte> block) noexcept {
+    released.push_back(block.address());
+    return {};
+  }
+};
+
 }  // namespace
+
+TEST_CASE("Of two arrays next to each other only the one that a held input reads outlives its owner") {
+  TaskGraph graph;
+  const auto x = graph.input<float>("x", {16});
+  const auto y = graph.output<float>("y", {16});
+  graph.add<Scale>(x, y, 2.0F);
+  auto session = open<Adjacent>(graph);
+  std::optional first(session.allocate(x));
+  std::optional second(session.allocate(x));
+  const std::uint64_t begin = first->span().data().address();
+  const std::uint64_t end = second->span().data().address();
+  REQUIRE(end - begin == arch::block_bytes<arch::A5>(64));
+  std::vector<float> hx(16, 1), hy(16);
+  REQUIRE(session.upload(*second, hx).ok());
+  REQUIRE(session.run_round(bind(x, *second), bind(y, hy)).ok());
+  REQUIRE(session.hold(x).ok());
+  first.reset();
+  CHECK(Adjacent::released == std::vector{begin});
+  second.reset();
+  CHECK(Adjacent::released == std::vector{begin});
+  REQUIRE(session.release_hold(x).ok());
+  CHECK(Adjacent::released == std::vector{begin, end});
+}
 
 TEST_CASE("A resident that tasks read first must be uploaded once; until then rounds name it and do nothing") {
   Rig rig;
@@ -67,6 +111,7 @@ TEST_CASE("A resident that tasks read first must be uploaded once; until then ro
   check(rig.session.begin_round(bind(rig.x, rig.hx), bind(rig.y, rig.hy)).launch().finish().status());
   const auto prebound = rig.session.prebind(bind(rig.x, rig.hx), bind(rig.y, rig.hy));
   check(rig.session.run_round(prebound));
+  CHECK(rig.session.hold(rig.x).code() == Errc::unbound_tensor);
 
   CHECK(rig.session.upload(rig.w, rig.hw).ok());
   CHECK(rig.script.take() == "copy_in:8 wait");
@@ -109,6 +154,7 @@ TEST_CASE("Uploads and downloads that cannot be are refused by name, and nothing
   const CopiedPair<float, Direction::in> null{Input<float>{rig.w.key}, nullptr, 2};
   check(rig.session.upload(rig.w, null), Errc::null_memory, "'w'", "null");
   TaskGraph other;
+  (void)other.input<float>("x", {2});
   const auto foreign = other.resident<float>("w", {2});
   check(rig.session.upload(foreign, rig.hw), Errc::wrong_tensor);
   check(rig.session.download(foreign, rig.hw), Errc::wrong_tensor);

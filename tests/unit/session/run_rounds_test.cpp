@@ -3,6 +3,7 @@
 
 #include <rondo/platform/null.hpp>
 #include <rondo/platform/select.hpp>
+#include <rondo/platform/sim/model.hpp>
 #include <rondo/platform/sim/pool.hpp>
 #include <rondo/session/open.hpp>
 #include <unit/support.hpp>
@@ -25,10 +26,33 @@ struct Twice {
   }
 };
 
+/// Records what it is told about its threads, and what runs in between.
+struct Awake : A5SimOn<Pool> {
+  using A5SimOn<Pool>::A5SimOn;
+  static inline std::vector<char> told;
+
+  void keep_awake(bool awake) noexcept {
+    told.push_back(awake ? 'a' : 's');
+    A5SimOn<Pool>::keep_awake(awake);
+  }
+};
+
 }  // namespace
 
+TEST_CASE("run_rounds keeps the platform's threads awake between its rounds, and no longer") {
+  TaskGraph graph;
+  const auto x = graph.input<float>("x", {8});
+  const auto y = graph.output<float>("y", {8});
+  graph.add<Twice>(x, y);
+  std::vector<float> hx(8), hy(8);
+  auto session = open<Awake>(graph);
+  const auto binding = session.prebind(bind(x, hx), bind(y, hy));
+  REQUIRE(session.run_rounds(2, binding, [](RoundIndex) noexcept { Awake::told.push_back('r'); }).ok());
+  CHECK(Awake::told == std::vector<char>{'a', 'r', 'r', 's'});
+}
+
 TEST_CASE_TEMPLATE("run_rounds runs as many as asked, refills before each, and stops at the first that fails", P,
-                   A2A3Sim, A5SimOn<Pool>) {
+                   A2A3Sim, A5SimOn<Pool>, A2A3SimOn<Model>) {
   TaskGraph graph;
   const auto x = graph.input<float>("x", {8});
   const auto y = graph.output<float>("y", {8});

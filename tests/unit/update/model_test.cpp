@@ -126,11 +126,6 @@ struct RefreshModel {
   std::vector<std::uint64_t> addresses;  // by base
 };
 
-}  // namespace
-
-namespace rondo::test {
-namespace {
-
 /// What kernels must see, from first principles.
 template <class Table>
 void check_table(const Table& table, const graph::GraphView& graph, const RefreshModel& model,
@@ -225,7 +220,6 @@ void check_random_sequences(unsigned seed) {
 }
 
 }  // namespace
-}  // namespace rondo::test
 
 #define RONDO_TEST_MECHANISMS(P)                                                                \
   On<P, update::Always<Mechanism::in_place>>, On<P, update::Always<Mechanism::segment_copy>>,   \

@@ -311,6 +311,28 @@ TEST_CASE("A kernel that keeps state is found: the same round again gives someth
   CHECK(says(findings[0].text.c_str(), "keeps state", "'n'", "index 0", "task 1 'counts'"));
 }
 
+TEST_CASE("A kernel that writes into a gap in some of its runs only is found") {
+  TaskGraph graph;
+  const auto y = graph.output<std::int32_t>("y", {16});
+  const auto z = graph.inout<float>("z", {16});
+  static int runs = 0;
+  runs = 0;
+  const auto strays_later = +[](ArgWord* args) {
+    auto* data = reinterpret_cast<std::int32_t*>(args[0]);
+    for (int i = 0; i < 16; ++i) data[i] = i;
+    if (++runs > 1) data[18] = runs * 0x01010101;
+  };
+  graph.add_raw("strays_later", CoreType::vector, strays_later, writes(y), updates(z));
+  auto session = open<A2A3SimOn<Checked<Inline>>>(graph);
+  Ints hy(16);
+  Floats hz(16);
+  const Status status = session.run_round(bind(y, hy), bind(z, hz));
+  CHECK(status.code() == Errc::check_failed);
+  const auto findings = session.platform().engine().findings();
+  REQUIRE(findings.size() == 1);
+  CHECK(std::string(findings[0].text.c_str()) == "4 bytes of no tensor, after the end of 'y', differ from run to run");
+}
+
 TEST_CASE("A raw kernel that reads what it says it writes is found: the poison shows through") {
   TaskGraph graph;
   const auto y = graph.output<std::int32_t>("y", {4});

@@ -1,0 +1,12 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// spdlog, where there is one, as headers alone, so that none of it is to be linked.
+#if __has_include(<spdlog/spdlog.h>)
+#undef SPDLOG_COMPILED_LIB
+#define SPDLOG_HEADER_ONLY
+#include <spdlog/sinks/ostream_sink.h>
+#include <spdlog/spdlog.h>
+#define RONDO_TEST_HAS_SPDLOG
+#endif

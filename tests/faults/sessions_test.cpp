@@ -7,6 +7,7 @@
 #include "conformance/kernels.hpp"
 #include "faults/system_calls.hpp"
 
+#include <rondo/binding/dynamic_bindings.hpp>
 #include <rondo/orchestrated.hpp>
 #include <rondo/platform/host/host.hpp>
 #include <rondo/platform/sim/checked.hpp>
@@ -65,7 +66,7 @@ struct Host {
 
 /// Set-up reports a failure by an exception; a round must not fail, since it asks for nothing.
 void require_ok(Status status) {
-  if (!status) throw Error(status.code(), Error::Text("a call failed: ", status.message()));
+  if (!status) throw Error(status.code(), Error::Text{"a call failed: ", status.message()});
 }
 
 template <class P>
@@ -90,6 +91,33 @@ struct InFlight {
     require_ok(session.upload(g.w, host.w));
     const Status ran = session.wait(session.submit_round(bind(g.x, host.x), bind(g.y, host.y), bind(g.s, host.s)));
     return ran.ok() && session.close().ok() && host.is_right();
+  }
+};
+
+/// Rounds in flight of memory with strides, each with a completion.
+template <class P>
+struct StridedInFlight {
+  static bool live() {
+    Host host;
+    Floats x(2 * Graph::n, 2), y(2 * Graph::n);
+    const std::int64_t extents[] = {Graph::n};
+    const std::int64_t strides[] = {2 * sizeof(float)};
+    const StridedLayout layout(sizeof(float), extents, strides, 1);
+    const Graph g;
+    auto session = open_pipelined<P, 2>(g.graph, busy<P>());
+    require_ok(session.upload(g.w, host.w));
+    DynamicBindings bindings(session);
+    require_ok(bindings.bind(g.x.key.tensor(), x.data(), layout));
+    require_ok(bindings.bind(g.y.key.tensor(), y.data(), layout));
+    require_ok(bindings.bind(g.s.key.tensor(), host.s.data(), Bytes{Graph::n * sizeof(float)}));
+    bool is_right = true;
+    for (int round = 0; round < 3; ++round) {
+      const auto check = [&is_right, &y](Status status) noexcept {
+        is_right = is_right && status.ok() && y[0] == 9 && y[1] == 0 && y[2 * Graph::n - 2] == 9;
+      };
+      require_ok(session.submit_round(bindings, check).submitted());
+    }
+    return session.wait_all().ok() && session.close().ok() && is_right && host.s == Floats(Graph::n, 16);
   }
 };
 
@@ -160,8 +188,9 @@ struct BuiltInRounds {
 
 TEST_CASE_TEMPLATE("Each allocation of a session's life fails once", Life, OneByOne<A2A3Sim>, OneByOne<A5SimOn<Pool>>,
                    OneByOne<A2A3SimOn<Model>>, OneByOne<A5SimOn<Checked<Pool>>>, OneByOne<HostOn<Pool>>,
-                   InFlight<A2A3SimOn<Pool>>, InFlight<A5SimOn<Model>>, Checkpointed<A2A3SimOn<Pool>>, OfShapes<A5Sim>,
-                   OfShapes<A2A3SimOn<Pool>>, BuiltInRounds<A2A3SimOn<Pool>>) {
+                   InFlight<A2A3SimOn<Pool>>, InFlight<A5SimOn<Model>>, StridedInFlight<A2A3SimOn<Pool>>,
+                   Checkpointed<A2A3SimOn<Pool>>, OfShapes<A5Sim>, OfShapes<A2A3SimOn<Pool>>,
+                   BuiltInRounds<A2A3SimOn<Pool>>) {
   const auto failed = fail_each_use(SystemCall::allocate, {ENOMEM}, &Life::live, [](const Outcome& outcome) {
     // What is not told was not needed, such as room to sort faster.
     CHECK((outcome.told.empty() || outcome.told.find("memory") != std::string::npos));

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <rondo/binding/bindings.hpp>
+#include <rondo/binding/host_ranges.hpp>
 #include <rondo/binding/strided.hpp>
 #include <rondo/error.hpp>
 #include <rondo/launch/solve.hpp>
@@ -45,6 +46,7 @@ class DynamicBindings {
     }
     if constexpr (has_symbols) symbols_.assign(session.graph().symbols().size(), launch::not_stated);
     round_ = bound_;
+    ranges_ = detail::DynamicRanges(bound_.size());
     general_ = bound_.size();
     unsettled_ = bound_.size();
   }
@@ -128,13 +130,13 @@ class DynamicBindings {
   /// The bindings of a round, in the order of the ports; the round may change them. Cost: O(tensors bound)
   [[nodiscard]] std::span<detail::Binding> list() noexcept {
     for (std::size_t b = 0; b < bound_.size(); ++b) round_[b] = bound_[b];
-    return round_;
+    return {round_.data(), round_.size()};
   }
   /// Whether every tensor is bound to host memory that is copied, and was checked when it was bound. A round that needs
   /// nothing else uses bound() unchanged.
   [[nodiscard]] bool is_plain() const noexcept { return general_ == 0; }
   /// The bindings of the next round, in the order of the ports.
-  [[nodiscard]] std::span<const detail::Binding> bound() const noexcept { return bound_; }
+  [[nodiscard]] std::span<const detail::Binding> bound() const noexcept { return graph::span_of(bound_); }
   /// The values of the symbols, by number, if any was stated; otherwise an empty list.
   [[nodiscard]] std::span<const std::int64_t> stated_symbols() const noexcept {
     return {symbols_.data(), stated_ == 0 ? 0 : symbols_.size()};
@@ -143,7 +145,11 @@ class DynamicBindings {
   [[nodiscard]] graph::GraphView interface() const noexcept { return view_; }
   /// The memory that the next round reads and writes: bound(), and where that has packed memory, all bytes from the
   /// first to the last element in the caller's.
-  [[nodiscard]] std::span<const detail::Binding> memory() const noexcept { return has_strided_ ? spans_ : bound_; }
+  [[nodiscard]] std::span<const detail::Binding> memory() const noexcept {
+    return graph::span_of(has_strided_ ? spans_ : bound_);
+  }
+  /// The same by direction, as of this call.
+  [[nodiscard]] const detail::DynamicRanges& ranges() noexcept { return ranges_.take(memory(), view_); }
   /// Whether each tensor is bound, to memory without strides. Otherwise a round first calls settle().
   [[nodiscard]] bool is_settled() const noexcept { return unsettled_ == 0; }
   /// The bindings with strides of the next round; null if there are none. The caller may keep them: bind() then leaves
@@ -327,6 +333,7 @@ class DynamicBindings {
   std::vector<detail::Binding> bound_;  ///< in the order of the ports
   std::vector<detail::Binding> round_;  ///< a copy of bound_ for the current round
   std::vector<detail::Binding> spans_;  ///< for memory(); empty until a tensor is bound to memory with strides
+  detail::DynamicRanges ranges_{0};     ///< of the last round in flight
   std::shared_ptr<detail::StridedList> strided_;
   std::unique_ptr<std::optional<DeviceArray<std::uint8_t>>[]>
       blocks_;                         ///< by port: packed device memory; null until used

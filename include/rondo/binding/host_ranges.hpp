@@ -70,10 +70,10 @@ class DynamicRanges {
   std::size_t in_count = 0;
   std::size_t out_count = 0;
 
-  /// @throws std::bad_alloc the first time only
-  const DynamicRanges& take(std::span<const Binding> bindings, const graph::GraphView& graph) {
-    in.resize(bindings.size());
-    out.resize(bindings.size());
+  /// `ports`: the number of bindings. @throws std::bad_alloc
+  explicit DynamicRanges(std::size_t ports) : in(ports), out(ports) {}
+
+  const DynamicRanges& take(std::span<const Binding> bindings, const graph::GraphView& graph) noexcept {
     in_count = out_count = 0;
     for (const Binding& b : bindings) {
       const Direction direction = graph.tensors[index(b.key.tensor())].direction;

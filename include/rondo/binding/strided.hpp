@@ -99,19 +99,19 @@ class StridedList {
   }
 };
 
-/// A completion that scatters before it calls the caller's, which is on the heap, since both need not fit in place.
+/// A completion that scatters before it calls the caller's.
 template <class Flights, class F>
 class ScatterFirst {
  public:
   template <class Then>
-  ScatterFirst(Flights& flights, std::shared_ptr<StridedList> list, Then&& then)
-      : flights_{&flights}, list_{std::move(list)}, then_{new F(std::forward<Then>(then))} {}
-  void operator()(Status status) noexcept { (void)(*then_)(flights_->scatter_delivered(*list_, status)); }
+  ScatterFirst(Flights& flights, std::shared_ptr<StridedList> list, Then&& then) noexcept
+      : flights_{&flights}, list_{std::move(list)}, then_(std::forward<Then>(then)) {}
+  void operator()(Status status) noexcept { (void)then_(flights_->scatter_delivered(*list_, status)); }
 
  private:
   Flights* flights_;
   std::shared_ptr<StridedList> list_;
-  std::unique_ptr<F> then_;
+  F then_;
 };
 
 }  // namespace rondo::detail

@@ -132,9 +132,7 @@ class InFlight {
   [[nodiscard, gnu::always_inline]] static auto ranges_of_bound(const B&... pairs) noexcept {
     return ranges_of(pairs...);
   }
-  [[nodiscard]] const auto& ranges_of_bound(DynamicBindings<Derived>& bindings) noexcept {
-    return dynamic_ranges_.take(bindings.memory(), bindings.interface());
-  }
+  [[nodiscard]] const auto& ranges_of_bound(DynamicBindings<Derived>& bindings) noexcept { return bindings.ranges(); }
   template <class T>
   static constexpr bool is_bound =
       BoundPair<std::remove_cvref_t<T>> || requires { requires std::remove_cvref_t<T>::replaces_pairs; };
@@ -211,7 +209,7 @@ class InFlight {
     if (!is_queued || bindings.is_settled()) [[likely]]
       return rounds_[slot].on_done.set(std::forward<OnDone>(on_done));
     rounds_[slot].on_done.clear();
-    rounds_[slot].on_done.set(
+    rounds_[slot].on_done.template set<detail::OnDone::capacity_around>(
         ScatterFirst<InFlight, std::decay_t<OnDone>>(*this, bindings.strided(), std::forward<OnDone>(on_done)));
   }
   /// Has the round in a slot scatter memory with strides when it is delivered. If that is on the device, no round is
@@ -392,7 +390,6 @@ class InFlight {
   Status first_failure_;
   std::uint64_t first_ticket_ = next_session_number() * 0x9E37'79B9'7F4A'7C15U;  ///< far from those of other sessions
   WaitingRounds waiting_;
-  DynamicRanges dynamic_ranges_;
 };
 
 }  // namespace rondo::detail

@@ -35,19 +35,21 @@ namespace detail {
 class OnDone {
  public:
   static constexpr std::size_t capacity = 48;
+  /// That of completions which contain a caller's; see ScatterFirst.
+  static constexpr std::size_t capacity_around = capacity + 32;
 
   OnDone() noexcept = default;
   OnDone(const OnDone&) = delete;
   OnDone& operator=(const OnDone&) = delete;
   ~OnDone() { clear(); }
 
-  template <class F>
+  template <std::size_t most = capacity, class F>
   void set(F&& f) noexcept {
     using Stored = std::decay_t<F>;
     static_assert(std::is_nothrow_invocable_v<Stored&, Status>,
                   "rondo: the completion of a round takes its Status and does not throw; write "
                   "`[&](rondo::Status status) noexcept { ... }`");
-    static_assert(sizeof(Stored) <= capacity && alignof(Stored) <= alignof(std::max_align_t),
+    static_assert(sizeof(Stored) <= most && alignof(Stored) <= alignof(std::max_align_t),
                   "rondo: the completion of a round holds more than 48 bytes, and rounds do not allocate; "
                   "capture a reference to what it needs");
     static_assert(std::is_nothrow_constructible_v<Stored, F>,
@@ -70,7 +72,7 @@ class OnDone {
   }
 
  private:
-  alignas(std::max_align_t) std::byte storage_[capacity];
+  alignas(std::max_align_t) std::byte storage_[capacity_around];
   void (*use_)(void* stored, const Status* status) noexcept = nullptr;
 };
 

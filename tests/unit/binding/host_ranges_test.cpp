@@ -73,7 +73,7 @@ TEST_CASE(
 TEST_CASE("Bindings known only at run time have the same ranges as pairs") {
   Rig rig;
   const DeviceSpan<float> device{DevicePtr<float>{std::uint64_t{64}}, 4};
-  detail::DynamicRanges dynamic;
+  detail::DynamicRanges dynamic(3);
   const std::vector<detail::Binding> all = {detail::Binding{bind(rig.x, rig.hx)}, detail::Binding{bind(rig.y, rig.hy)},
                                             detail::Binding{bind(rig.z, rig.hz)}};
   const auto& ranges = dynamic.take(all, rig.graph.interface());

@@ -30,12 +30,13 @@ class OverlapSwitch<Sim> {
   /// Allows rounds to overlap, once each of the slots has had a round and the tasks' costs are known.
   void allow(std::size_t slots) {
     slots_.resize(slots);
+    programs_.resize(slots);
     is_expected_ = true;
   }
   [[gnu::always_inline]] void note(std::uint32_t slot, Program& program) noexcept {
-    if (!is_expected_ || slots_[slot].program == &program) return;
+    if (!is_expected_ || programs_[slot] == &program) return;
     program.expect_overlap(true);
-    slots_[slot].program = &program;
+    programs_[slot] = &program;
   }
   template <class Other>
   void note(std::uint32_t, Other&) noexcept {}
@@ -49,16 +50,14 @@ class OverlapSwitch<Sim> {
 
   /// Whether to call start().
   [[nodiscard]] bool is_due() const noexcept {
-    return is_expected_ && slots_.back().program != nullptr && slots_[0].program->has_learned();
+    return is_expected_ && programs_.back() != nullptr && programs_[0]->has_learned();
   }
   /// Lets rounds overlap from the next one on. Returns false, once and for all, if that gains nothing.
   [[nodiscard]] bool start(Engine& engine) noexcept {
     is_expected_ = false;
-    std::vector<Program*> programs;
-    for (const Slot& slot : slots_) programs.push_back(slot.program);
-    replay_ = engine.overlap(programs);
+    replay_ = engine.overlap(programs_);
     if (is_on()) return true;
-    for (Program* const program : programs) program->expect_overlap(false);
+    for (Program* const program : programs_) program->expect_overlap(false);
     return false;
   }
   [[nodiscard]] bool is_on() const noexcept { return replay_ != nullptr; }
@@ -75,17 +74,17 @@ class OverlapSwitch<Sim> {
   /// Called by the thread of the queue when it ends.
   void open() noexcept {
     if (!is_on()) return;
-    for (std::uint32_t slot = 0; slot < slots_.size(); ++slot) slots_[slot].program->run_on(*replay_, slot);
+    for (std::uint32_t slot = 0; slot < slots_.size(); ++slot) programs_[slot]->run_on(*replay_, slot);
     replay_->open();
   }
 
  private:
   struct Slot {
-    Program* program = nullptr;
     bool is_alone = false;
     bool is_on_replay = false;
   };
   std::vector<Slot> slots_;
+  std::vector<Program*> programs_;  ///< by slot
   bool is_expected_ = false;
   Replay* replay_ = nullptr;
 };

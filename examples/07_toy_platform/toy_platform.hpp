@@ -54,8 +54,8 @@ class ToyPlatform {
     void* const memory =
         size > free_ ? nullptr : std::aligned_alloc(alignment.value, rondo::align_up(size.value, alignment.value));
     if (memory == nullptr) {
-      throw Error(Errc::out_of_memory, Error::Text("toy: ", size.value, " bytes of device memory were asked for, ",
-                                                   free_.value, " are free; use smaller tensors"));
+      throw Error(Errc::out_of_memory, Error::Text{"toy: ", size.value, " bytes of device memory were asked for, ",
+                                                   free_.value, " are free; use smaller tensors"});
     }
     blocks_.push_back({std::unique_ptr<void, Free>(memory), size});
     free_.value -= size.value;

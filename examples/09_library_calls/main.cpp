@@ -45,7 +45,7 @@ class RollCall {
         first_stage(n, shift, &workspace_bytes_, &executor_) != 0) {
       dlclose(library_);
       throw rondo::Error(rondo::Errc::invalid_argument,
-                         rondo::Error::Text(path, " has no operator roll for these sizes"));
+                         rondo::Error::Text{path, " has no operator roll for these sizes"});
     }
   }
   RollCall(const RollCall&) = delete;

@@ -19,7 +19,6 @@
 #include <rondo/platform/select.hpp>
 #include <rondo/runtime/host_build_graph.hpp>
 #include <rondo/session/open.hpp>
-#include <rondo/session/open_static.hpp>
 #include <rondo/session/pipelined_session.hpp>
 #include <rondo/session/round_session.hpp>
 #include <rondo/session/shaped_session.hpp>

@@ -29,10 +29,10 @@ rondo_code failure(rondo_code code, const Error::Text& text) noexcept {
 rondo_code wrong_handle(Kind wanted) noexcept {
   constexpr const char* names[] = {"", "kernel", "graph", "session", "bindings", "round"};
   const char* const name = names[static_cast<std::size_t>(wanted)];
-  return failure(RONDO_WRONG_HANDLE, Error::Text("the handle is of no ", name,
+  return failure(RONDO_WRONG_HANDLE, Error::Text{"the handle is of no ", name,
                                                  ", or of one that was closed or destroyed"
                                                  "; pass a ",
-                                                 name, " that is open"));
+                                                 name, " that is open"});
 }
 
 rondo_code explained(const SessionObject& session, Status status) noexcept {

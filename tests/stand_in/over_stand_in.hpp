@@ -64,7 +64,7 @@ class KernelsOfGraph {
         if (other.call == nullptr && view.name(other.name) == view.name(task.name) && other.core == task.core &&
             other.entry != task.entry) {
           throw rondo::Error(rondo::Errc::invalid_argument,
-                             rondo::Error::Text("two kernels are called ", view.name(task.name)));
+                             rondo::Error::Text{"two kernels are called ", view.name(task.name)});
         }
       }
       binary.add(view.name(task.name), task.entry);

@@ -17,8 +17,8 @@ namespace rondo::args {
 [[nodiscard]] inline TableShape checked_shape_of(const graph::GraphView& graph) {
   const TableShape shape = shape_of(graph);
   if (shape.size() >= 0xFFFF'FFFF) {
-    throw Error(Errc::overflow, Error::Text("the args table takes ", shape.size(),
-                                            " bytes, the most is 4 GiB; use fewer tasks or blocks"));
+    throw Error(Errc::overflow, Error::Text{"the args table takes ", shape.size(),
+                                            " bytes, the most is 4 GiB; use fewer tasks or blocks"});
   }
   return shape;
 }

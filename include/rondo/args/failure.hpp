@@ -115,8 +115,8 @@ struct Failure {
       text.append(hex[byte & 15]);
     }
   }
-  text.append(Error::Text("\" at position ", failure.position, ": ", describe(failure.reason)));
-  if (failure.at != failure.position) text.append(Error::Text(" (byte ", failure.at, ")"));
+  text.append(Error::Text{"\" at position ", failure.position, ": ", describe(failure.reason)});
+  if (failure.at != failure.position) text.append(Error::Text{" (byte ", failure.at, ")"});
   return text;
 }
 

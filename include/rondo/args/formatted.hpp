@@ -130,8 +130,8 @@ class FormattedTask {
     for (const Touched& touched : touched_) {
       if (!touched.placed) {
         throw Error(Errc::invalid_argument,
-                    Error::Text("task '", name_, "': its args format leaves out tensor '",
-                                graph_.name(graph_.tensors()[index(touched.key.tensor())].name), "'"));
+                    Error::Text{"task '", name_, "': its args format leaves out tensor '",
+                                graph_.name(graph_.tensors()[index(touched.key.tensor())].name), "'"});
       }
     }
   }
@@ -152,7 +152,7 @@ class FormattedTask {
   };
 
   [[noreturn]] void fail(const char* what) const {
-    throw Error(Errc::invalid_argument, Error::Text("task '", name_, "' ", what));
+    throw Error(Errc::invalid_argument, Error::Text{"task '", name_, "' ", what});
   }
 
   Touched& touched(TensorKey key) {

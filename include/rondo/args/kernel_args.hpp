@@ -183,9 +183,9 @@ struct DeclaredLayout {
     (void)try_lay_out(K::args.view(), signature_of(marked_otherwise), {again.data(), layout.slot_count});
     if (!size || size.block_bytes != layout.block_bytes || size.slots != layout.slot_count) {
       throw Error(Errc::invalid_argument,
-                  Error::Text("task '", K::name,
+                  Error::Text{"task '", K::name,
                               "': its args format describes the shape of a tensor whose dimensions "
-                              "are not those of run's parameter; take it as In<T, rank>"));
+                              "are not those of run's parameter; take it as In<T, rank>"});
     }
     const auto address_of = [&](const Slot& slot) {
       return find(args, slot.kind == SlotKind::input    ? inputs[slot.tensor]

@@ -46,8 +46,8 @@ using SystemProvider = std::uint64_t (*)(SystemSlot slot);
 /// Throws for every slot. An unfilled slot is an error, since leaving it out would shift the later ones.
 [[noreturn]] inline std::uint64_t no_system_provider(SystemSlot slot) {
   throw Error(Errc::unsupported,
-              Error::Text("an args format asks for ", to_string(slot.kind), " ", slot.index,
-                          ", which no provider knows; give the session's policies a system_address(SystemSlot)"));
+              Error::Text{"an args format asks for ", to_string(slot.kind), " ", slot.index,
+                          ", which no provider knows; give the session's policies a system_address(SystemSlot)"});
 }
 
 }  // namespace rondo::args

@@ -9,7 +9,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <span>
 #include <vector>
 
@@ -23,7 +22,7 @@ class AddressOrder {
   static_assert((Granule & (Granule - 1)) == 0);
 
  public:
-  explicit AddressOrder(std::size_t count) : count_{count}, order_{std::make_unique<std::uint32_t[]>(count)} {
+  explicit AddressOrder(std::size_t count) : order_(count) {
     for (std::size_t i = 0; i < count; ++i) order_[i] = static_cast<std::uint32_t>(i);
   }
 
@@ -44,9 +43,7 @@ class AddressOrder {
     std::uint64_t end = 0;
     std::uint64_t bits = 0;
     bool are_apart = true;
-    const std::uint32_t* const order = order_.get();
-    for (std::size_t n = 0; n < count_; ++n) {
-      const std::uint32_t i = order[n];
+    for (const std::uint32_t i : order_) {
       const std::uint64_t begin = begins[i];
       are_apart &= begin >= end;
       end = begin == 0 ? 0 : begin + ports[i].bytes;
@@ -57,7 +54,7 @@ class AddressOrder {
   /// An insertion sort, because a round may sort, nearly sorted data takes little time, and sessions could not share an
   /// instance of std::sort, as each has its own comparison.
   [[gnu::noinline]] void sort(std::span<const std::uint64_t> begins) noexcept {
-    for (std::size_t i = 1; i < count_; ++i) {
+    for (std::size_t i = 1; i < order_.size(); ++i) {
       const std::uint32_t moving = order_[i];
       std::size_t to = i;
       for (; to != 0 && begins[order_[to - 1]] > begins[moving]; --to) order_[to] = order_[to - 1];
@@ -65,8 +62,7 @@ class AddressOrder {
     }
   }
 
-  std::size_t count_;
-  std::unique_ptr<std::uint32_t[]> order_;  ///< indexes of the ranges, sorted by their last known addresses
+  std::vector<std::uint32_t> order_;  ///< indexes of the ranges, sorted by their last known addresses
 };
 
 /// A port whose tensor is a view of another tensor's memory.
@@ -115,7 +111,7 @@ class PortRules {
       addresses_[p] = now.bound(p, bindings[p]);
       moved += addresses_[p] != 0 && (look == Look::at_all || addresses_[p] != now.address(p)) ? 1 : 0;
     }
-    const std::span<const std::uint64_t> addresses(addresses_.get(), bindings.size());
+    const std::span<const std::uint64_t> addresses(addresses_.data(), bindings.size());
     Status status;
     // The pairwise check is faster for a single port, and its answer is final.
     if (moved == 1 || (moved != 0 && !(are_free_ && may_move(ports, addresses)))) {
@@ -186,12 +182,11 @@ class PortRules {
   bool has_aliases_ = false;
   bool are_free_ = true;
   AddressOrder<Arch::block_granule> order_;
-  std::unique_ptr<std::uint64_t[]> addresses_;  ///< of the round that is checked
+  std::vector<std::uint64_t> addresses_;  ///< of the round that is checked
 };
 
 template <class Arch>
-PortRules<Arch>::PortRules(const graph::GraphView& view)
-    : order_{count_ports(view)}, addresses_{std::make_unique<std::uint64_t[]>(count_ports(view))} {
+PortRules<Arch>::PortRules(const graph::GraphView& view) : order_(count_ports(view)), addresses_(count_ports(view)) {
   std::vector<std::uint32_t> port_of(view.tensors.size(), PortView::in_the_arena);
   std::uint32_t port = 0;
   for (std::size_t t = 0; t < view.tensors.size(); ++t) {

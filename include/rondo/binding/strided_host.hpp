@@ -73,8 +73,8 @@ class StridedHost {
     if (!fits || !layout.is_valid()) {
       throw Error(
           Errc::invalid_argument,
-          Error::Text("StridedHost: there are ", extents.rank(), " extents and ", strides.size(),
-                      " strides, or they leave the address space; give one stride for each extent, in elements"));
+          Error::Text{"StridedHost: there are ", extents.rank(), " extents and ", strides.size(),
+                      " strides, or they leave the address space; give one stride for each extent, in elements"});
     }
     if (!std::is_const_v<T> && layout.may_overlap()) {
       throw Error(Errc::overlapping,

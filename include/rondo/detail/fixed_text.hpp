@@ -64,13 +64,10 @@ class FixedText {
  public:
   constexpr FixedText() noexcept = default;
 
-  /// Appends the parts in order. A part is a character, an integer, or anything that converts to std::string_view.
-  template <class... Parts>
-  [[gnu::always_inline]] constexpr explicit FixedText(const Parts&... parts) noexcept {
-    append({TextPart(parts)...});
-  }
-  // NOLINTNEXTLINE(google-explicit-constructor): no text is made of braces by accident
+  /// Joins the parts: `FixedText{"task ", 3}`. A part is a character, an integer, or anything that converts to
+  /// std::string_view. A list and no template, because each combination of types would take the compiler time.
   [[gnu::cold]] constexpr explicit FixedText(std::initializer_list<TextPart> parts) noexcept { append(parts); }
+  [[gnu::cold]] constexpr explicit FixedText(TextPart part) noexcept { append({part}); }
 
   [[gnu::cold, gnu::noinline]] constexpr void append(std::initializer_list<TextPart> parts) noexcept {
     for (const TextPart& part : parts) {

@@ -110,7 +110,7 @@ constexpr void add_fill_edges(const TaskGraph& graph, EdgeList& edges) {
 namespace detail {
 
 [[nodiscard]] inline Error::Text task_text(const TaskGraph& graph, std::uint32_t task) {
-  return Error::Text("task ", task, " '", graph.name(graph.tasks()[task].name), "'");
+  return Error::Text{"task ", task, " '", graph.name(graph.tasks()[task].name), "'"};
 }
 
 /// Throws an error that names a cycle among the tasks that still wait for a predecessor.
@@ -128,7 +128,7 @@ namespace detail {
     while (task_after(edges[e]) != task || !is_waiting(task_before(edges[e]))) ++e;
     task = task_before(edges[e]);
   }
-  Error::Text text("the edges form a cycle: ", task_text(graph, task));
+  Error::Text text{"the edges form a cycle: ", task_text(graph, task)};
   for (std::size_t i = path.size(); i-- > 0;) {
     text.append(" -> ");
     text.append(task_text(graph, path[i]));
@@ -233,10 +233,10 @@ constexpr void check_uses(const TaskGraph& graph, const Analysis& analysis) {
 
   const auto require_path = [&](std::uint32_t before, std::uint32_t after, const TensorRecord& tensor) {
     if (before != nobody && before != after && !detail::has_path(analysis, before, after)) {
-      throw Error(Errc::race, Error::Text(detail::task_text(graph, analysis.order[before]), " and ",
+      throw Error(Errc::race, Error::Text{detail::task_text(graph, analysis.order[before]), " and ",
                                           detail::task_text(graph, analysis.order[after]), " both touch tensor '",
                                           graph.name(tensor.name),
-                                          "', at least one writes it, and no path orders them; add an edge"));
+                                          "', at least one writes it, and no path orders them; add an edge"});
     }
   };
 
@@ -251,9 +251,9 @@ constexpr void check_uses(const TaskGraph& graph, const Analysis& analysis) {
       if (reads(arg.access) && !(is_written && definitions.holds(memory, task)) &&
           !graph.tensors()[root_of(graph.tensors(), arg.tensor)].is_defined_at_start()) {
         throw Error(Errc::uninitialized_read,
-                    Error::Text(detail::task_text(graph, task), " reads tensor '", graph.name(tensor.name),
+                    Error::Text{detail::task_text(graph, task), " reads tensor '", graph.name(tensor.name),
                                 is_written ? "', which only tasks of a 'when' write; write it before, too"
-                                           : "' before any task writes it; add the writer first or make it an input"));
+                                           : "' before any task writes it; add the writer first or make it an input"});
       }
       // Derived edges order all conflicts by construction; explicit edges come from the user, so they are checked.
       const bool check = graph.edges() == Edges::explicit_;
@@ -276,13 +276,13 @@ constexpr void check_uses(const TaskGraph& graph, const Analysis& analysis) {
     const bool is_written = uses.writer(memory) != nobody;
     if (is_written && !root.is_defined_at_start() && !definitions.holds_at_end(memory)) {
       throw Error(Errc::invalid_argument,
-                  Error::Text("tensor '", graph.name(tensor.name),
-                              "' is an output that only tasks of a 'when' write; write it before, too"));
+                  Error::Text{"tensor '", graph.name(tensor.name),
+                              "' is an output that only tasks of a 'when' write; write it before, too"});
     }
     if (!is_written) {
       throw Error(Errc::invalid_argument,
-                  Error::Text("tensor '", graph.name(tensor.name),
-                              "' is an output, but no task writes it; add the task or remove it"));
+                  Error::Text{"tensor '", graph.name(tensor.name),
+                              "' is an output, but no task writes it; add the task or remove it"});
     }
   }
 }
@@ -304,11 +304,11 @@ constexpr void check_views(const TaskGraph& graph) {
         if (arg.tensor != v &&
             (task < view.viewed_at || home_of(graph.tensors(), arg.tensor) != home_of(graph.tensors(), v)))
           continue;
-        throw Error(Errc::invalid_argument, Error::Text("tensor '", graph.name(view.name), "' is a view of '",
+        throw Error(Errc::invalid_argument, Error::Text{"tensor '", graph.name(view.name), "' is a view of '",
                                                         graph.name(graph.tensors()[view.view_of].name), "', but ",
                                                         detail::task_text(graph, task), " writes ",
                                                         arg.tensor == v ? "it; write what it shows" : "that later",
-                                                        "; make the view after that task, or let a kernel copy"));
+                                                        "; make the view after that task, or let a kernel copy"});
       }
     }
   }
@@ -353,9 +353,9 @@ constexpr void check_views(const TaskGraph& graph) {
 /// without a value
 [[nodiscard]] constexpr Analysis analyze(const TaskGraph& graph) {
   if (graph.is_symbolic()) {
-    throw Error(Errc::invalid_argument, Error::Text("symbol '", graph.name(graph.symbols()[0]),
+    throw Error(Errc::invalid_argument, Error::Text{"symbol '", graph.name(graph.symbols()[0]),
                                                     "' has no value; open the graph with open_shaped(), or "
-                                                    "instantiate() it"));
+                                                    "instantiate() it"});
   }
   check_views(graph);
   for (const LoopRecord& loop : graph.loops()) {

@@ -12,6 +12,7 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <span>
 #include <string_view>
 #include <type_traits>
@@ -90,11 +91,11 @@ inline void check_sizes(std::string_view name, Collective what, std::int64_t fro
   const std::int64_t found = what == Collective::reduce_scatter ? to * ranks : to;
   if (wanted == found) return;
   throw Error(Errc::invalid_argument,
-              Error::Text(name, ": the tensor that is read has ", from, " elements, and the one that is written has ",
+              Error::Text{name, ": the tensor that is read has ", from, " elements, and the one that is written has ",
                           to, "; with ", ranks, " ranks, ",
                           what == Collective::all_gather       ? "the second must be that many times as large"
                           : what == Collective::reduce_scatter ? "the first must be that many times as large"
-                                                               : "they must be of the same size"));
+                                                               : "they must be of the same size"});
 }
 
 /// The numbers of a collective by which ranks compare their graphs.
@@ -121,7 +122,7 @@ struct CollectiveNumbers {
   [[nodiscard]] Error::Text text() const noexcept {
     if (kind == none) return Error::Text("none");
     const auto type = static_cast<DataType>(kind >> 8U & 0xFFU);
-    Error::Text text(to_string(what()), " of ", from, " ", to_string(type));
+    Error::Text text{to_string(what()), " of ", from, " ", to_string(type)};
     if (reduces(what())) text.append({" with the ", to_string(static_cast<Reduction>(kind >> 16U & 0xFFU))});
     if (what() == Collective::send) text.append({" to rank ", rank});
     if (what() == Collective::broadcast || what() == Collective::recv) text.append({" from rank ", rank});
@@ -137,17 +138,17 @@ inline void check_same_collectives(const std::vector<std::vector<CollectiveNumbe
   const auto fail = [&](std::size_t number, std::size_t a, const CollectiveNumbers& on_a, std::size_t b,
                         const CollectiveNumbers& on_b) {
     throw Error(Errc::invalid_argument,
-                Error::Text(platform, ": the ranks open different graphs: ", number, " is ", on_a.text().c_str(),
+                Error::Text{platform, ": the ranks open different graphs: ", number, " is ", on_a.text().c_str(),
                             " on rank ", a, " and ", on_b.text().c_str(), " on rank ", b,
-                            "; add the same collectives, in the same order and of the same sizes, on all ranks"));
+                            "; add the same collectives, in the same order and of the same sizes, on all ranks"});
   };
   for (std::size_t r = 0; r < all.size(); ++r) {
     for (const CollectiveNumbers& c : all[r]) {
       if (c.loop != CollectiveNumbers::none) continue;
       throw Error(Errc::invalid_argument,
-                  Error::Text(platform, ": on rank ", r, ", ", c.text().c_str(),
+                  Error::Text{platform, ": on rank ", r, ", ", c.text().c_str(),
                               " might be repeated another number of times than on other ranks; let an all_reduce or a "
-                              "broadcast, over the same communicator, be the last to write the loop's condition"));
+                              "broadcast, over the same communicator, be the last to write the loop's condition"});
     }
   }
   const CollectiveNumbers missing{CollectiveNumbers::none, 0, 0, 0, 0};
@@ -163,7 +164,7 @@ inline void check_same_collectives(const std::vector<std::vector<CollectiveNumbe
     for (std::size_t n = 0;; ++n) {
       const CollectiveNumbers first = nth(0, n, is_of_all);
       const CollectiveNumbers other = nth(r, n, is_of_all);
-      if (first != other) fail(n, 0, first, r, other);
+      if (first != other) fail({n, 0, first, r, other});
       if (first == missing) break;
     }
   }
@@ -174,7 +175,7 @@ inline void check_same_collectives(const std::vector<std::vector<CollectiveNumbe
         const auto awaited = nth(b, n, [&](const auto& c) { return c.what() == Collective::recv && c.rank == a; });
         if (sent == missing && awaited == missing) break;
         const bool is_same = sent.from == awaited.from && sent.loop == awaited.loop;
-        if (!is_same || sent.kind >> 8U != awaited.kind >> 8U) fail(n, a, sent, b, awaited);
+        if (!is_same || sent.kind >> 8U != awaited.kind >> 8U) fail({n, a, sent, b, awaited});
       }
     }
   }
@@ -203,8 +204,8 @@ inline void check_progress(const std::vector<std::vector<CollectiveNumbers>>& al
   for (std::size_t r = 0; r < all.size(); ++r) {
     if (is_at_end(r)) continue;
     throw Error(Errc::invalid_argument,
-                Error::Text(platform, ": rank ", r, " would wait forever in its collective ", done[r], ", ",
-                            next(r).text().c_str(), "; of two ranks that exchange, let one receive first"));
+                Error::Text{platform, ": rank ", r, " would wait forever in its collective ", done[r], ", ",
+                            next(r).text().c_str(), "; of two ranks that exchange, let one receive first"});
   }
 }
 
@@ -320,32 +321,34 @@ TaskId add_checked_collective(TaskGraph& graph, CollectiveTask task, bool may_wr
   const auto name_of = [&](TensorKey key) { return view.name(view.tensors[index(key.tensor())].name); };
   for (const TensorKey key : {task.from, task.to}) {
     if (key.graph() != graph.tag() || index(key.tensor()) >= view.tensors.size()) {
-      throw Error(Errc::invalid_argument, Error::Text(to_string(task.what), " receives a tensor of another graph"));
+      throw Error(Errc::invalid_argument, Error::Text{to_string(task.what), " receives a tensor of another graph"});
     }
   }
-  const Error::Text name(to_string(task.what), "(", name_of(task.to), ")");
-  const auto fail = [&](const auto&... text) {
-    throw Error(Errc::invalid_argument, Error::Text(name.c_str(), " ", text...));
+  const Error::Text name{to_string(task.what), "(", name_of(task.to), ")"};
+  const auto fail = [&](std::initializer_list<rondo::detail::TextPart> text) {
+    Error::Text all{name.c_str(), " "};
+    all.append(text);
+    throw Error(Errc::invalid_argument, all);
   };
   const bool in_place = task.from == task.to;
   const bool wants_two = task.what == Collective::all_gather || task.what == Collective::reduce_scatter;
-  if (wants_two && in_place) fail("takes two tensors: the one to read and the one to write");
-  if (!wants_two && !in_place && task.what != Collective::all_reduce) fail("takes one tensor");
-  if (!may_write && task.writes_on(ranks.rank())) fail("would write an input; make the tensor an inout, or copy it");
+  if (wants_two && in_place) fail({"takes two tensors: the one to read and the one to write"});
+  if (!wants_two && !in_place && task.what != Collective::all_reduce) fail({"takes one tensor"});
+  if (!may_write && task.writes_on(ranks.rank())) fail({"would write an input; make the tensor an inout, or copy it"});
   const bool has_rank = is_between_two(task.what) || task.what == Collective::broadcast;
   const int other = task.options.rank;
   if (has_rank && (other < 0 || other >= ranks.size())) {
-    fail("names rank ", other, "; there are ", ranks.size(), ", counted from 0");
+    fail({"names rank ", other, "; there are ", ranks.size(), ", counted from 0"});
   }
-  if (is_between_two(task.what) && other == ranks.rank()) fail("names rank ", other, ", which is this one");
+  if (is_between_two(task.what) && other == ranks.rank()) fail({"names rank ", other, ", which is this one"});
   if (reduces(task.what)) {
     const bool is_float = task.type == DataType::float32 || task.type == DataType::float64 ||
                           task.type == DataType::float16 || task.type == DataType::bfloat16;
     const bool adds_up = task.options.reduction == Reduction::sum || task.options.reduction == Reduction::product;
-    if (is_complex(task.type) && !adds_up) fail("reduces complex numbers only to their sum or product");
+    if (is_complex(task.type) && !adds_up) fail({"reduces complex numbers only to their sum or product"});
     if (task.options.reduction == Reduction::mean && !is_float)
-      fail("cannot take the mean of integers; choose the sum");
-    if (task.type == DataType::boolean || is_a5_only(task.type)) fail("cannot reduce ", to_string(task.type));
+      fail({"cannot take the mean of integers; choose the sum"});
+    if (task.type == DataType::boolean || is_a5_only(task.type)) fail({"cannot reduce ", to_string(task.type)});
   }
   const graph::TensorRecord& from = view.tensors[index(task.from.tensor())];
   const graph::TensorRecord& to = view.tensors[index(task.to.tensor())];

@@ -268,9 +268,9 @@ RONDO_INLINE std::vector<double> task_costs(const GraphView& graph, const LaneRu
     if (task.cost != nullptr) {
       block_ns = detail::stated_cost(graph, task);
       if (!(block_ns >= 0 && block_ns < 1e18)) {
-        throw Error(Errc::invalid_argument, Error::Text("kernel '", graph.name(task.name),
+        throw Error(Errc::invalid_argument, Error::Text{"kernel '", graph.name(task.name),
                                                         "' states a cost that is negative or no number of nanoseconds; "
-                                                        "correct its cost()"));
+                                                        "correct its cost()"});
       }
     } else {
       double bytes = 0;

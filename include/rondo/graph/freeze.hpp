@@ -33,9 +33,16 @@ class FrozenGraph {
 
   /// All records of the graph, valid during the lifetime of the graph.
   [[nodiscard]] graph::GraphView view() const noexcept {
-    return {
-        tensors_, tasks_,       args_, successor_begin_, successors_, predecessor_count_, {text_.data(), text_.size()},
-        tag_,     lanes_.get(), loops_};
+    return {graph::span_of(tensors_),
+            graph::span_of(tasks_),
+            graph::span_of(args_),
+            graph::span_of(successor_begin_),
+            graph::span_of(successors_),
+            graph::span_of(predecessor_count_),
+            {text_.data(), text_.size()},
+            tag_,
+            lanes_.get(),
+            graph::span_of(loops_)};
   }
 
   /// The handle of the tensor with this name, type and direction. @throws Error invalid_argument

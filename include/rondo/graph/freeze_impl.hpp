@@ -37,26 +37,26 @@ RONDO_INLINE FrozenGraph freeze(const TaskGraph& graph) {
 [[nodiscard]] RONDO_INLINE FrozenGraph freeze_interface(const TaskGraph& graph) {
   if (!graph.tasks().empty()) {
     throw Error(Errc::invalid_argument,
-                Error::Text("the interface of an orchestration holds ", graph.tasks().size(),
-                            " tasks; declare tensors only, and add tasks in the orchestration"));
+                Error::Text{"the interface of an orchestration holds ", graph.tasks().size(),
+                            " tasks; declare tensors only, and add tasks in the orchestration"});
   }
   for (const graph::TensorRecord& tensor : graph.tensors()) {
     if (tensor.is_view()) {
       throw Error(
           Errc::unsupported,
-          Error::Text("tensor '", graph.name(tensor.name),
+          Error::Text{"tensor '", graph.name(tensor.name),
                       "' of an orchestration's interface is a view; the tasks that will write its source are not "
-                      "known yet, so copy the data with a kernel instead"));
+                      "known yet, so copy the data with a kernel instead"});
     }
     if (tensor.direction == Direction::session_value) {
-      throw Error(Errc::unsupported, Error::Text("value '", graph.name(tensor.name),
+      throw Error(Errc::unsupported, Error::Text{"value '", graph.name(tensor.name),
                                                  "' of an orchestration's interface would never be written; make "
-                                                 "it a host input"));
+                                                 "it a host input"});
     }
     if (tensor.direction != Direction::workspace) continue;
     throw Error(Errc::invalid_argument,
-                Error::Text("tensor '", graph.name(tensor.name),
-                            "' of an orchestration's interface is a workspace; make it in the orchestration"));
+                Error::Text{"tensor '", graph.name(tensor.name),
+                            "' of an orchestration's interface is a workspace; make it in the orchestration"});
   }
   graph::Analysis nothing;
   nothing.successor_begin.push_back(0);

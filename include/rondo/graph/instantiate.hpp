@@ -21,16 +21,16 @@ namespace rondo::graph {
 /// the tensor or task, and the symbols' values
 [[nodiscard]] constexpr TaskGraph instantiate(const TaskGraph& graph, std::span<const std::int64_t> values) {
   const auto fail = [&](Errc code, const char* what, std::string_view who, const char* wrong) {
-    Error::Text text(what, " '", who, "' ", wrong, " with ");
+    Error::Text text{what, " '", who, "' ", wrong, " with "};
     for (std::size_t s = 0; s < graph.symbols().size(); ++s) {
       if (s != 0) text.append(", ");
-      text.append(Error::Text(graph.name(graph.symbols()[s]), " = ", values[s]));
+      text.append(Error::Text{graph.name(graph.symbols()[s]), " = ", values[s]});
     }
     throw Error(code, text);
   };
   if (values.size() != graph.symbols().size()) {
-    throw Error(Errc::invalid_argument, Error::Text("the graph has ", graph.symbols().size(), " symbols, ",
-                                                    values.size(), " values were given"));
+    throw Error(Errc::invalid_argument, Error::Text{"the graph has ", graph.symbols().size(), " symbols, ",
+                                                    values.size(), " values were given"});
   }
   TaskGraph result = graph;
   result.symbols_.clear();

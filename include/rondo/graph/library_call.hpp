@@ -111,7 +111,7 @@ int call_library(ArgWord* block, void* stream) {
 template <class F>
 void run_library_call(ArgWord* block) {
   const int code = call_library<F>(block, nullptr);
-  if (code != 0) throw Error(Errc::kernel_failed, Error::Text("a library call returned ", code));
+  if (code != 0) throw Error(Errc::kernel_failed, Error::Text{"a library call returned ", code});
 }
 
 /// The code of a library call that threw an exception.

@@ -24,8 +24,8 @@ namespace rondo::graph {
 /// and element types. @throws Error limit_exceeded, misaligned or unsupported, which names the task or tensor
 constexpr void check_limits(const GraphView& graph, const arch::Limits& chip) {
   const auto fail = [&](const TaskRecord& task, std::uint64_t count, const char* what, std::uint64_t most) {
-    throw Error(Errc::limit_exceeded, Error::Text("task ", task.added_as, " '", graph.name(task.name), "' has ", count,
-                                                  " ", what, "; the most on ", chip.name, " is ", most));
+    throw Error(Errc::limit_exceeded, Error::Text{"task ", task.added_as, " '", graph.name(task.name), "' has ", count,
+                                                  " ", what, "; the most on ", chip.name, " is ", most});
   };
   for (const TaskRecord& task : graph.tasks) {
     if (task.fills) continue;  // not a kernel; its tensors are a single range of memory
@@ -44,19 +44,19 @@ constexpr void check_limits(const GraphView& graph, const arch::Limits& chip) {
     if (is_bound_each_round(tensor.direction)) ++bound;
     if (tensor.count != 0 && tensor.view_offset() % chip.view_alignment != 0) {
       throw Error(Errc::misaligned,
-                  Error::Text("tensor '", graph.name(tensor.name), "' is a view that starts at byte ",
+                  Error::Text{"tensor '", graph.name(tensor.name), "' is a view that starts at byte ",
                               tensor.view_offset(), " of '", graph.name(graph.tensors[tensor.view_of].name), "'; on ",
-                              chip.name, " tensors start at multiples of ", chip.view_alignment));
+                              chip.name, " tensors start at multiples of ", chip.view_alignment});
     }
     if (!knows(chip, tensor.type)) {
       throw Error(Errc::unsupported,
-                  Error::Text("tensor '", graph.name(tensor.name), "' is ", to_string(tensor.type), ", which ",
-                              chip.name, " does not support; choose ", chip_with(tensor.type), " or another type"));
+                  Error::Text{"tensor '", graph.name(tensor.name), "' is ", to_string(tensor.type), ", which ",
+                              chip.name, " does not support; choose ", chip_with(tensor.type), " or another type"});
     }
   }
   if (bound > chip.max_graph_tensors) {
-    throw Error(Errc::limit_exceeded, Error::Text("the graph has ", bound, " inputs, outputs and inouts; the most on ",
-                                                  chip.name, " is ", chip.max_graph_tensors));
+    throw Error(Errc::limit_exceeded, Error::Text{"the graph has ", bound, " inputs, outputs and inouts; the most on ",
+                                                  chip.name, " is ", chip.max_graph_tensors});
   }
 }
 void check_limits_at_run_time(const GraphView& graph, const arch::Limits& chip);
@@ -71,9 +71,9 @@ RONDO_INLINE void refuse_loops(const GraphView& graph, const char* platform) {
     if (!loop.has_work()) continue;
     const TaskRecord& decision = graph.tasks[loop.decision];
     throw Error(Errc::unsupported,
-                Error::Text("loop '", graph.name(decision.name), "', task ", decision.added_as, ": ", platform,
+                Error::Text{"loop '", graph.name(decision.name), "', task ", decision.added_as, ": ", platform,
                             ", with the engine that it is opened with, runs no "
-                            "loops; unroll it, or run a round for each repetition"));
+                            "loops; unroll it, or run a round for each repetition"});
   }
 }
 #endif

@@ -81,14 +81,20 @@ class LoopRunner {
   std::vector<std::uint32_t> tasks_;  ///< the TaskId of each call
 };
 
-/// The loops of a program, and its graph as engines see it.
-struct LoopCalls {
-  Outline outline;
+/// LoopCalls, with what its calls need.
+struct OutlinedCalls : LoopCalls {
+  explicit OutlinedCalls(const GraphView& graph)
+      : LoopCalls{{}, [](const LoopCalls* self) noexcept { delete static_cast<const OutlinedCalls*>(self); }},
+        whole{graph} {
+    outline = whole.view();
+    runners.reserve(graph.loops.size());
+  }
+  OutlinedCalls(const OutlinedCalls&) = delete;
+  OutlinedCalls& operator=(const OutlinedCalls&) = delete;
+
+  Outline whole;
   std::vector<LoopRunner> runners;  ///< by loop; never grows, since calls hold addresses
-  /// Reached through a pointer, as all code of loops; see rare_code.hpp.
-  void (*destroy)(const LoopCalls*) noexcept = [](const LoopCalls* self) noexcept { delete self; };
 };
-inline void DestroyLoopCalls::operator()(const LoopCalls* calls) const noexcept { calls->destroy(calls); }
 
 /// Replaces the calls of a graph with those of its outline. `calls` and `tasks` have one entry for each task and block,
 /// in the order of the graph; `decisions` has the argument block of each loop's decision. The source of `stop` must
@@ -98,9 +104,8 @@ inline void DestroyLoopCalls::operator()(const LoopCalls* calls) const noexcept 
     const std::vector<const ArgWord*>& decisions, StopRequest stop) {
   std::vector<std::size_t> first_call(graph.tasks.size() + 1);
   for (std::size_t t = 0; t < graph.tasks.size(); ++t) first_call[t + 1] = first_call[t] + graph.tasks[t].blocks;
-  auto made = std::make_unique<LoopCalls>(LoopCalls{Outline(graph), {}});
-  LoopCalls& loops = *made;
-  loops.runners.reserve(graph.loops.size());
+  auto made = std::make_unique<OutlinedCalls>(graph);
+  OutlinedCalls& loops = *made;
   const auto visit = [&](const Outline& outline, const auto& add) {
     for (const Outline::Item& item : outline.items()) {
       if (item.loop != TaskRecord::no_loop) {
@@ -119,7 +124,7 @@ inline void DestroyLoopCalls::operator()(const LoopCalls* calls) const noexcept 
   }
   std::vector<HostCall> outer;
   std::vector<std::uint32_t> outer_tasks;
-  visit(loops.outline, [&](const HostCall& call, std::uint32_t task) {
+  visit(loops.whole, [&](const HostCall& call, std::uint32_t task) {
     outer.push_back(call);
     outer_tasks.push_back(task);
   });

@@ -4,7 +4,6 @@
 
 #include <rondo/detail/compiled.hpp>
 #include <rondo/detail/fixed_text.hpp>
-#include <rondo/graph/loop_calls.hpp>
 #include <rondo/graph/records.hpp>
 #include <rondo/graph/task_graph.hpp>
 
@@ -13,6 +12,9 @@
 #include <cstdint>
 #include <tuple>
 #include <type_traits>
+#if RONDO_HAS_BODIES
+#include <rondo/graph/loop_calls.hpp>
+#endif
 
 /// Loops of a graph: TaskGraph::repeat_until() and TaskGraph::when().
 ///
@@ -43,7 +45,7 @@ inline void decide(ArgWord*) noexcept {}
 
 /// The loop as it is called in messages, and the name of its decision.
 [[nodiscard]] inline rondo::detail::FixedText<128> loop_name(LoopRecord::Kind kind, std::string_view condition) {
-  return rondo::detail::FixedText<128>(kind == LoopRecord::Kind::when ? "when " : "until ", condition);
+  return rondo::detail::FixedText<128>{kind == LoopRecord::Kind::when ? "when " : "until ", condition};
 }
 
 }  // namespace graph
@@ -105,29 +107,31 @@ constexpr TaskId TaskGraph::when(TensorHandle<T, D> condition, Body&& body, doub
 RONDO_INLINE TaskId TaskGraph::add_decision(const graph::LoopRecord& loop, TensorKey condition, Extent most,
                                             Where where) {
   if (!has(condition))
-    refuse(where, "the condition of a loop is a tensor of another graph; use the handles of this one");
+    refuse(where, {"the condition of a loop is a tensor of another graph; use the handles of this one"});
   const graph::TensorRecord& tensor = tensors_[index(condition.tensor())];
   const auto loop_text = graph::loop_name(loop.kind, name(tensor.name));
   if (!graph::is_condition(tensor.type)) {
-    refuse(where, "loop '", loop_text, "': its condition is ", to_string(tensor.type), "; make it an integer or bool");
+    refuse(where,
+           {"loop '", loop_text, "': its condition is ", to_string(tensor.type), "; make it an integer or bool"});
   }
   if (tensor.shape.is_symbolic() || tensor.count != 1) {
-    refuse(where, "loop '", loop_text, "': its condition has ",
-           tensor.shape.is_symbolic() ? "a symbolic size" : "more than one element", "; give it the shape {1}");
+    refuse(where,
+           {"loop '", loop_text, "': its condition has ",
+            tensor.shape.is_symbolic() ? "a symbolic size" : "more than one element", "; give it the shape {1}"});
   }
   if (most.dim.empty() && (most.value < 1 || most.value > 0xFFFF'FFFF)) {
-    refuse(where, "loop '", loop_text, "' repeats at most ", most.value, " times; at least 1 and less than 2^32");
+    refuse(where, {"loop '", loop_text, "' repeats at most ", most.value, " times; at least 1 and less than 2^32"});
   }
   const double most_expected = most.dim.empty() ? static_cast<double>(most.value) : 0xFFFF'FFFF;
   if (!(loop.expected >= 0 && loop.expected <= most_expected)) {
-    refuse(where, "loop '", loop_text, "': the expected repetitions are not between 0 and the most");
+    refuse(where, {"loop '", loop_text, "': the expected repetitions are not between 0 and the most"});
   }
   std::uint32_t depth = 0;
   for (std::uint32_t l = open_loop_; l != graph::TaskRecord::no_loop; l = loops_[l].parent) ++depth;
   if (depth > most_loop_depth) {
     throw Error(Errc::limit_exceeded,
-                Error::Text("loop '", std::string_view(loop_text), "' is in ", depth - 1, " loops; the most is ",
-                            most_loop_depth - 1, ", so move its tasks to the loop around it"),
+                Error::Text{"loop '", std::string_view(loop_text), "' is in ", depth - 1, " loops; the most is ",
+                            most_loop_depth - 1, ", so move its tasks to the loop around it"},
                 where);
   }
   loops_[open_loop_].code = &graph::loop_code;
@@ -153,10 +157,10 @@ RONDO_INLINE void TaskGraph::check_loop(const graph::LoopRecord& loop, std::size
       if (arg.is_address() && writes(arg.access) && is_condition(arg.tensor)) writes_condition = true;
     }
   }
-  if (!has_tasks) refuse(where, "loop '", loop_text, "' has no tasks; add some in its body");
+  if (!has_tasks) refuse(where, {"loop '", loop_text, "' has no tasks; add some in its body"});
   if (!writes_condition) {
-    refuse(where, "loop '", loop_text, "': no task of its body writes '", name(tensors_[loop.condition].name),
-           "', so nothing ends it early; let one write it");
+    refuse(where, {"loop '", loop_text, "': no task of its body writes '", name(tensors_[loop.condition].name),
+                   "', so nothing ends it early; let one write it"});
   }
 }
 #endif

@@ -49,11 +49,11 @@ class Outline {
   /// The outline as a graph; valid during its lifetime.
   [[nodiscard]] GraphView view() const noexcept {
     GraphView view = graph_;
-    view.tasks = tasks_;
-    view.args = args_;
-    view.successor_begin = edges_.successor_begin;
-    view.successors = edges_.successors;
-    view.predecessor_count = edges_.predecessor_count;
+    view.tasks = span_of(tasks_);
+    view.args = span_of(args_);
+    view.successor_begin = span_of(edges_.successor_begin);
+    view.successors = span_of(edges_.successors);
+    view.predecessor_count = span_of(edges_.predecessor_count);
     view.lanes = nullptr;
     view.loops = {};
     return view;

@@ -45,10 +45,14 @@ struct StopRequest {
   bool (*is_made)(const void* source) noexcept;
 };
 
-struct LoopCalls;
+/// The loops of a program, each of which is one call. See outline_calls().
+struct LoopCalls {
+  GraphView outline;  ///< the graph as engines see it: a loop is one task
+  void (*destroy)(const LoopCalls* self) noexcept;
+};
 /// Destroys what LoopCode::outline_calls returns.
 struct DestroyLoopCalls {
-  void operator()(const LoopCalls* calls) const noexcept;
+  void operator()(const LoopCalls* calls) const noexcept { calls->destroy(calls); }
 };
 /// For graphs with loops; see LoopRecord.
 struct LoopCode {

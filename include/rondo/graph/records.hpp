@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <span>
 #include <string_view>
+#include <vector>
 
 /// A graph as flat arrays of plain records, for planners, args tables and engines.
 namespace rondo::graph {
@@ -175,6 +176,12 @@ template <class Loops>
   return inner == outer;
 }
 
+/// The list as a span. The constructor that takes a range checks concepts, 12 ms in g++ 12 for each type.
+template <class T>
+[[nodiscard]] constexpr std::span<const T> span_of(const std::vector<T>& list) noexcept {
+  return {list.data(), list.size()};
+}
+
 struct Lanes;
 
 /// A frozen graph as spans. Trivially copyable; the graph must outlive it.
@@ -211,13 +218,13 @@ struct GraphView {
       const TensorRecord& tensor = tensors[t];
       if (name(tensor.name) != name_wanted) continue;
       if (tensor.type != data_type_of<T> || tensor.direction != D) {
-        throw Error(Errc::invalid_argument, Error::Text("tensor '", name_wanted, "' is ", to_string(tensor.direction),
+        throw Error(Errc::invalid_argument, Error::Text{"tensor '", name_wanted, "' is ", to_string(tensor.direction),
                                                         " of ", to_string(tensor.type), ", asked for as ", to_string(D),
-                                                        " of ", to_string(data_type_of<T>)));
+                                                        " of ", to_string(data_type_of<T>)});
       }
       return {key(t)};
     }
-    throw Error(Errc::invalid_argument, Error::Text("the graph has no tensor called '", name_wanted, "'"));
+    throw Error(Errc::invalid_argument, Error::Text{"the graph has no tensor called '", name_wanted, "'"});
   }
 };
 

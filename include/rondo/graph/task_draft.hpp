@@ -16,14 +16,14 @@ namespace rondo {
 
 constexpr void TaskGraph::Draft::add_address(std::string_view task, TensorKey key, Access access) {
   if (!graph.has(key)) {
-    fail_task(task, "receives a tensor of another graph; use the handles of this one");
+    fail_task(task, {"receives a tensor of another graph; use the handles of this one"});
   }
   const std::uint32_t id = index(key.tensor());
   for (const graph::ArgRecord& other : args) {
     if (other.is_address_of(id) && (writes(other.access) || writes(access))) {
       throw Error(Errc::invalid_argument,
-                  Error::Text("task '", task, "' receives tensor '", graph.name(graph.tensors_[id].name),
-                              "' twice and writes it; pass it once, as InOut"));
+                  Error::Text{"task '", task, "' receives tensor '", graph.name(graph.tensors_[id].name),
+                              "' twice and writes it; pass it once, as InOut"});
     }
   }
   args.push_back({graph::ArgRecord::Kind::address, access, id, 0});
@@ -61,8 +61,8 @@ constexpr void TaskGraph::Draft::add_tensor_here(std::string_view task, TensorKe
       fits = shape.extent(d) >= 1 && !__builtin_mul_overflow(count, shape.extent(d), &count);
     }
     if (!fits || static_cast<std::uint64_t>(count) != tensor.count) {
-      throw Error(Errc::wrong_size, Error::Text("task '", task, "' takes tensor '", graph.name(tensor.name),
-                                                "' under a shape that does not hold its ", tensor.count, " elements"));
+      throw Error(Errc::wrong_size, Error::Text{"task '", task, "' takes tensor '", graph.name(tensor.name),
+                                                "' under a shape that does not hold its ", tensor.count, " elements"});
     }
   }
   if (rank == 1) {
@@ -71,8 +71,8 @@ constexpr void TaskGraph::Draft::add_tensor_here(std::string_view task, TensorKe
     return;
   }
   if (shape.rank() != rank) {
-    throw Error(Errc::invalid_argument, Error::Text("task '", task, "' takes a tensor of ", rank, " dimensions, but '",
-                                                    graph.name(tensor.name), "' has ", shape.rank()));
+    throw Error(Errc::invalid_argument, Error::Text{"task '", task, "' takes a tensor of ", rank, " dimensions, but '",
+                                                    graph.name(tensor.name), "' has ", shape.rank()});
   }
   for (std::size_t d = 0; d < rank; ++d) {
     extents.push_back({graph::ArgRecord::Kind::extent, Access::read, index(key.tensor()), shape.extent(d)});
@@ -101,7 +101,7 @@ constexpr void TaskGraph::Draft::add_reshaped(std::string_view task, std::uint32
     if (shape.dim(d).empty()) fits = shape.extent(d) >= 1;
     if (!shape.dim(d).empty()) graph.check_dim(shape.dim(d), "task", task, Where::current());
   }
-  if (!fits) fail_task(task, "takes a tensor under a shape of too many dimensions, or of an extent below 1");
+  if (!fits) fail_task(task, {"takes a tensor under a shape of too many dimensions, or of an extent below 1"});
   reshapes.push_back({static_cast<std::uint32_t>(graph.tasks_.size()), tensor, shape});
 }
 
@@ -122,7 +122,7 @@ constexpr void TaskGraph::Draft::add_parameter(std::string_view task, const A& a
 constexpr void TaskGraph::Draft::require_zeros(std::string_view task, std::uint32_t tensor, Zeroed when) const {
   const graph::TensorRecord& record = graph.tensors_[tensor];
   const auto fail = [&](const char* what) {
-    fail_task(task, "wants zeros in tensor '", graph.name(record.name), "', ", what);
+    fail_task(task, {"wants zeros in tensor '", graph.name(record.name), "', ", what});
   };
   if (record.direction != Direction::workspace) fail("which is no workspace; hand it one");
   if (record.zeroed != Zeroed::never && record.zeroed != when) {
@@ -153,8 +153,8 @@ constexpr void TaskGraph::Draft::allow_in_place(std::uint32_t out, std::uint32_t
 
 constexpr TaskId TaskGraph::Draft::commit_here(std::string_view name, CoreType core, Blocks blocks, KernelEntry entry,
                                                CostEntry cost) {
-  if (name.empty()) fail_task(name, "has no name; give its kernel one");
-  if (blocks.count == 0) fail_task(name, "runs as 0 blocks; it takes at least 1");
+  if (name.empty()) fail_task(name, {"has no name; give its kernel one"});
+  if (blocks.count == 0) fail_task(name, {"runs as 0 blocks; it takes at least 1"});
   if (!blocks.dim.empty()) graph.check_dim(blocks.dim, "task", name, Where::current());
   if (block_bytes == 0) {  // without a format, the words are consecutive
     for (const graph::ArgRecord& extent : extents) args.push_back(extent);
@@ -211,11 +211,11 @@ constexpr void TaskGraph::widen(graph::TaskRecord& task) const {
 
 constexpr TaskId TaskGraph::add_laid_out(std::string_view name, CoreType core, Blocks blocks, KernelEntry entry,
                                          const std::vector<graph::ArgRecord>& args, std::uint32_t block_bytes) {
-  if (!std::is_constant_evaluated() && entry == nullptr) fail_task(name, "has no function; pass a void(*)(int64_t*)");
+  if (!std::is_constant_evaluated() && entry == nullptr) fail_task(name, {"has no function; pass a void(*)(int64_t*)"});
   for (const graph::ArgRecord& arg : args) {
     const bool is_there = !arg.is_address() || arg.tensor < tensors_.size();
     if (!is_there || arg.offset > block_bytes || arg.width > block_bytes - arg.offset || block_bytes % 8 != 0) {
-      fail_task(name, "has a word outside of its argument block, or of no tensor of this graph");
+      fail_task(name, {"has a word outside of its argument block, or of no tensor of this graph"});
     }
   }
   Draft draft{*this};
@@ -240,7 +240,7 @@ constexpr TaskId TaskGraph::add_described(std::string_view name, CoreType core, 
 /// Adds a word of a library call, which becomes part of the capture.
 constexpr void TaskGraph::Draft::add_value(std::string_view task, const Extent& value) {
   if (value.dim.empty()) {
-    if (value.value < 0) fail_task(task, "receives a value that is negative or above 2^63-1");
+    if (value.value < 0) fail_task(task, {"receives a value that is negative or above 2^63-1"});
     args.push_back({graph::ArgRecord::Kind::constant, Access::read, 0, value.value});
     return;
   }
@@ -261,7 +261,7 @@ constexpr TaskId TaskGraph::add_call(std::string_view name, std::initializer_lis
                 "rondo: the graph keeps the address of a call that has a state; pass a variable that outlives its "
                 "sessions");
   if constexpr (is_callable) {
-    if (tensors.size() == 0) fail_task(name, "touches no tensor; pass reads(x), writes(y) or updates(z)");
+    if (tensors.size() == 0) fail_task(name, {"touches no tensor; pass reads(x), writes(y) or updates(z)"});
     Draft draft{*this};
     ArgWord address = 0;
     if constexpr (!is_stateless_call<Callable>) {

@@ -184,7 +184,8 @@ class TaskGraph {
   constexpr TaskId add_raw(std::string_view name, CoreType core, Blocks blocks, KernelEntry entry,
                            const A&... arguments) {
     // Only checked at run time: with -fsanitize=undefined, a function's address is no constant for g++ 12.
-    if (!std::is_constant_evaluated() && entry == nullptr) fail_task(name, "has no function; pass a void(*)(int64_t*)");
+    if (!std::is_constant_evaluated() && entry == nullptr)
+      fail_task(name, {"has no function; pass a void(*)(int64_t*)"});
     Draft draft{*this};
     (draft.add_raw(name, arguments), ...);
     return draft.commit(name, core, blocks, entry);
@@ -356,17 +357,15 @@ class TaskGraph {
   [[nodiscard]] constexpr bool has(TensorKey key) const noexcept {
     return key.graph() == tag_ && index(key.tensor()) < tensors_.size();
   }
-  template <class... Text>
-  [[noreturn, gnu::always_inline]] static constexpr void refuse(Where where, const Text&... text) {
-    refuse_with(where, {detail::TextPart(text)...});
+  [[noreturn, gnu::cold, gnu::noinline]] static void refuse(Where where, std::initializer_list<detail::TextPart> text,
+                                                            std::string_view start = {}) {
+    Error::Text all{start};
+    all.append(text);
+    throw Error(Errc::invalid_argument, all, where);
   }
-  template <class... Text>
-  [[noreturn, gnu::always_inline]] static constexpr void fail_task(std::string_view task, const Text&... text) {
-    refuse_with(std::source_location::current(), {"task '", task, "' ", detail::TextPart(text)...});
-  }
-  [[noreturn, gnu::cold, gnu::noinline]] static void refuse_with(Where where,
-                                                                 std::initializer_list<detail::TextPart> parts) {
-    throw Error(Errc::invalid_argument, Error::Text(parts), where);
+  [[noreturn, gnu::cold, gnu::noinline]] static void fail_task(std::string_view task,
+                                                               std::initializer_list<detail::TextPart> text) {
+    refuse(Where::current(), text, Error::Text{"task '", task, "' "});
   }
 
   template <class Body>

@@ -4,6 +4,7 @@
 
 #include <rondo/graph/task_graph.hpp>
 
+#include <initializer_list>
 #include <vector>
 
 /// The bodies of TaskGraph's longer members. Include task_graph.hpp instead.
@@ -18,14 +19,14 @@ constexpr graph::NameRef TaskGraph::intern(std::string_view name) {
 }
 
 constexpr Dim TaskGraph::dim(std::string_view wanted, Where where) {
-  if (wanted.empty()) refuse(where, "a symbol has no name; give it one");
+  if (wanted.empty()) refuse(where, {"a symbol has no name; give it one"});
   for (const graph::NameRef other : symbols_) {
     if (name(other) == wanted) {
-      refuse(where, "symbol '", wanted, "' is already there; give each its own name");
+      refuse(where, {"symbol '", wanted, "' is already there; give each its own name"});
     }
   }
   if (symbols_.size() == static_cast<std::size_t>(Dim::max_symbols)) {
-    throw Error(Errc::limit_exceeded, Error::Text("a graph has at most ", Dim::max_symbols, " symbols"), where);
+    throw Error(Errc::limit_exceeded, Error::Text{"a graph has at most ", Dim::max_symbols, " symbols"}, where);
   }
   symbols_.push_back(intern(wanted));
   return Dim::symbol(static_cast<std::int32_t>(symbols_.size()) - 1);
@@ -33,7 +34,7 @@ constexpr Dim TaskGraph::dim(std::string_view wanted, Where where) {
 
 constexpr void TaskGraph::fix_addresses(TaskId task, Where where) {
   if (index(task) >= tasks_.size()) {
-    refuse(where, "fix_addresses: there is no task ", index(task), "; the graph has ", tasks_.size());
+    refuse(where, {"fix_addresses: there is no task ", index(task), "; the graph has ", tasks_.size()});
   }
   for (const graph::ArgRecord& arg : args_of(tasks_[index(task)])) {
     if (!arg.is_address()) continue;
@@ -45,7 +46,7 @@ constexpr void TaskGraph::fix_addresses(TaskId task, Where where) {
 constexpr void TaskGraph::add_edge(TaskId before, TaskId after, Where where) {
   for (const TaskId task : {before, after}) {
     if (index(task) >= tasks_.size()) {
-      refuse(where, "add_edge: there is no task ", index(task), "; the graph has ", tasks_.size());
+      refuse(where, {"add_edge: there is no task ", index(task), "; the graph has ", tasks_.size()});
     }
   }
   explicit_edges_.push_back({index(before), index(after)});
@@ -53,20 +54,20 @@ constexpr void TaskGraph::add_edge(TaskId before, TaskId after, Where where) {
 
 constexpr void TaskGraph::check_new_tensor(std::string_view wanted, const Shape& shape, Where where) const {
   if (wanted.empty()) {
-    refuse(where, "tensor ", tensors_.size(), " has no name; give it one");
+    refuse(where, {"tensor ", tensors_.size(), " has no name; give it one"});
   }
   if (names_.find(wanted, tensor_name()) != graph::NameIndex::none) {
-    refuse(where, "tensor '", wanted, "' is already there; give each its own name");
+    refuse(where, {"tensor '", wanted, "' is already there; give each its own name"});
   }
   if (shape.rank() > max_rank) {
-    refuse(where, "tensor '", wanted, "' has ", shape.rank(), " dimensions; the most is ", max_rank);
+    refuse(where, {"tensor '", wanted, "' has ", shape.rank(), " dimensions; the most is ", max_rank});
   }
   for (std::size_t d = 0; d < shape.rank(); ++d) {
     if (!shape.dim(d).empty()) {
       check_dim(shape.dim(d), "tensor", wanted, where);
     } else if (shape.extent(d) < 1) {
-      refuse(where, "tensor '", wanted, "': extent ", d,
-             shape.extent(d) == 0 ? " is zero" : " is negative or above 2^63-1", "; each must be at least 1");
+      refuse(where, {"tensor '", wanted, "': extent ", d,
+                     shape.extent(d) == 0 ? " is zero" : " is negative or above 2^63-1", "; each must be at least 1"});
     }
   }
 }
@@ -90,11 +91,11 @@ constexpr TensorKey TaskGraph::add_tensor_here(std::string_view wanted, DataType
   if (shape.is_symbolic()) count = 0, overflow = false;  // only instantiate() knows the size
   overflow |= __builtin_mul_overflow(count, static_cast<std::int64_t>(size_of(type)), &bytes);
   if (overflow) {
-    throw Error(Errc::overflow, Error::Text("tensor '", wanted, "' is 2^63 bytes or more; use smaller extents"), where);
+    throw Error(Errc::overflow, Error::Text{"tensor '", wanted, "' is 2^63 bytes or more; use smaller extents"}, where);
   }
   if (is_carried_in_args(direction) && bytes > graph::max_host_input_bytes) {
-    refuse(where, "host input '", wanted, "' takes ", bytes, " bytes, the most is ", graph::max_host_input_bytes,
-           "; make it an input");
+    refuse(where, {"host input '", wanted, "' takes ", bytes, " bytes, the most is ", graph::max_host_input_bytes,
+                   "; make it an input"});
   }
   return push_tensor(
       wanted, {{}, type, direction, shape, static_cast<std::uint64_t>(count), static_cast<std::uint64_t>(bytes)});
@@ -115,9 +116,9 @@ constexpr TensorKey TaskGraph::add_value(std::string_view wanted, const graph::R
                                          TensorKey described, Where where) {
   check_new_tensor(wanted, {}, where);
   const bool is_descriptor = value.kind == graph::ValueKind::descriptor;
-  if (is_descriptor && !has(described)) refuse(where, "value '", wanted, "' describes a tensor of another graph");
+  if (is_descriptor && !has(described)) refuse(where, {"value '", wanted, "' describes a tensor of another graph"});
   if (bytes > static_cast<std::size_t>(graph::max_host_input_bytes)) {
-    refuse(where, "value '", wanted, "' takes ", bytes, " bytes, the most is ", graph::max_host_input_bytes);
+    refuse(where, {"value '", wanted, "' takes ", bytes, " bytes, the most is ", graph::max_host_input_bytes});
   }
   graph::TensorRecord record{{}, DataType::uint8, Direction::session_value, Shape{}, bytes, bytes};
   record.value = value;
@@ -125,45 +126,45 @@ constexpr TensorKey TaskGraph::add_value(std::string_view wanted, const graph::R
 }
 
 constexpr void TaskGraph::declare_alias(TensorKey output, TensorKey input, Where where) {
-  const auto fail = [&](const auto&... text) { refuse(where, "alias: ", text...); };
+  const auto fail = [&](std::initializer_list<detail::TextPart> text) { refuse(where, text, "alias: "); };
   for (const TensorKey key : {output, input}) {
-    if (!has(key)) fail("a tensor is of another graph");
+    if (!has(key)) fail({"a tensor is of another graph"});
   }
   graph::TensorRecord& to = tensors_[index(output.tensor())];
   const graph::TensorRecord& from = tensors_[index(input.tensor())];
   if (!to.shape.is_symbolic() && !from.shape.is_symbolic() && to.bytes != from.bytes) {
-    fail("output '", name(to.name), "' takes ", to.bytes, " bytes, input '", name(from.name), "' ", from.bytes);
+    fail({"output '", name(to.name), "' takes ", to.bytes, " bytes, input '", name(from.name), "' ", from.bytes});
   }
   for (const graph::TensorRecord& other : tensors_) {
-    if (other.alias_of == index(input.tensor())) fail("input '", name(from.name), "' is reused already");
+    if (other.alias_of == index(input.tensor())) fail({"input '", name(from.name), "' is reused already"});
   }
-  if (to.alias_of != graph::TensorRecord::no_alias) fail("output '", name(to.name), "' reuses an input already");
-  if (to.is_view()) fail("output '", name(to.name), "' is a view");
+  if (to.alias_of != graph::TensorRecord::no_alias) fail({"output '", name(to.name), "' reuses an input already"});
+  if (to.is_view()) fail({"output '", name(to.name), "' is a view"});
   to.alias_of = index(input.tensor());
 }
 
 constexpr void TaskGraph::declare_view(TensorKey tensor, TensorKey source, const Extent& first, Where where) {
-  const auto fail = [&](const auto&... text) { refuse(where, "make_view: ", text...); };
+  const auto fail = [&](std::initializer_list<detail::TextPart> text) { refuse(where, text, "make_view: "); };
   for (const TensorKey key : {tensor, source}) {
-    if (!has(key)) fail("a tensor is of another graph");
+    if (!has(key)) fail({"a tensor is of another graph"});
   }
   graph::TensorRecord& to = tensors_[index(tensor.tensor())];
   const graph::TensorRecord& from = tensors_[index(source.tensor())];
   const std::uint32_t root = graph::root_of(tensors_, index(source.tensor()));
-  if (to.is_view()) fail("tensor '", name(to.name), "' is a view already");
-  if (tensor == source) fail("tensor '", name(to.name), "' cannot be a view of itself");
+  if (to.is_view()) fail({"tensor '", name(to.name), "' is a view already"});
+  if (tensor == source) fail({"tensor '", name(to.name), "' cannot be a view of itself"});
   if (to.alias_of != graph::TensorRecord::no_alias || to.zeroed != Zeroed::never || to.kept || to.fixed) {
-    fail("tensor '", name(to.name), "' has memory of its own: it reuses an input, is zeroed, kept or fixed");
+    fail({"tensor '", name(to.name), "' has memory of its own: it reuses an input, is zeroed, kept or fixed"});
   }
   for (const graph::TensorRecord& other : tensors_) {
-    if (other.view_of == index(tensor.tensor())) fail("others are views of tensor '", name(to.name), "'");
+    if (other.view_of == index(tensor.tensor())) fail({"others are views of tensor '", name(to.name), "'"});
   }
   for (const graph::ArgRecord& arg : args_) {
     if (arg.is_address_of(index(tensor.tensor()))) {
-      fail("a task uses tensor '", name(to.name), "' already; make it a view first");
+      fail({"a task uses tensor '", name(to.name), "' already; make it a view first"});
     }
   }
-  if (first.dim.empty() && first.value < 0) fail("tensor '", name(to.name), "' starts at a negative element");
+  if (first.dim.empty() && first.value < 0) fail({"tensor '", name(to.name), "' starts at a negative element"});
   if (!first.dim.empty()) check_dim(first.dim, "view", name(to.name), where);
   if (first.dim.empty() && from.view_dim.empty()) {
     to.view_first = from.view_first + static_cast<std::uint64_t>(first.value);
@@ -175,8 +176,8 @@ constexpr void TaskGraph::declare_view(TensorKey tensor, TensorKey source, const
   const bool is_known = to.view_dim.empty() && !to.shape.is_symbolic() && !tensors_[root].shape.is_symbolic();
   if (is_known && (to.view_first > tensors_[root].count || to.count > tensors_[root].count - to.view_first)) {
     to.view_first = 0;
-    fail("tensor '", name(to.name), "' of ", to.count, " elements goes beyond the ", tensors_[root].count, " of '",
-         name(tensors_[root].name), "'");
+    fail({"tensor '", name(to.name), "' of ", to.count, " elements goes beyond the ", tensors_[root].count, " of '",
+          name(tensors_[root].name), "'"});
   }
   to.view_of = root;
   to.viewed_at = static_cast<std::uint32_t>(tasks_.size());
@@ -185,13 +186,13 @@ constexpr void TaskGraph::declare_view(TensorKey tensor, TensorKey source, const
 }
 
 constexpr graph::TensorRecord& TaskGraph::record_of(const char* call, TensorKey tensor, Where where) {
-  if (!has(tensor)) refuse(where, call, ": the tensor is of another graph");
+  if (!has(tensor)) refuse(where, {call, ": the tensor is of another graph"});
   return tensors_[index(tensor.tensor())];
 }
 
 constexpr graph::GraphView TaskGraph::interface() const noexcept {
   graph::GraphView view;
-  view.tensors = tensors_;
+  view.tensors = graph::span_of(tensors_);
   view.text = {text_.data(), text_.size()};
   view.tag = tag_;
   return view;
@@ -209,11 +210,11 @@ constexpr void TaskGraph::set_zeroed(graph::TensorRecord& tensor, Zeroed when) n
 constexpr void TaskGraph::zero_memory(TensorKey tensor, Zeroed when, Where where) {
   graph::TensorRecord& record = record_of("zero", tensor, where);
   if (record.is_view()) {
-    refuse(where, "zero: workspace '", name(record.name), "' is a view; zero what it shows");
+    refuse(where, {"zero: workspace '", name(record.name), "' is a view; zero what it shows"});
   }
   if (record.zeroed != Zeroed::never && record.zeroed != when) {
-    refuse(where, "zero: workspace '", name(record.name),
-           "' is zeroed each round and once; choose one, or take two workspaces");
+    refuse(where, {"zero: workspace '", name(record.name),
+                   "' is zeroed each round and once; choose one, or take two workspaces"});
   }
   set_zeroed(record, when);
 }
@@ -222,9 +223,9 @@ constexpr void TaskGraph::check_dim(const Dim& dim, std::string_view what, std::
   bool known = dim.valid();
   dim.for_each_symbol([&](std::int32_t s) { known = known && static_cast<std::size_t>(s) < symbols_.size(); });
   if (!known) {
-    refuse(where, what, " '", wanted, "': a size ",
-           dim.valid() ? "is made of a symbol of another graph"
-                       : "is an expression of too many parts, or of a number above 2^31-1");
+    refuse(where, {what, " '", wanted, "': a size ",
+                   dim.valid() ? "is made of a symbol of another graph"
+                               : "is an expression of too many parts, or of a number above 2^31-1"});
   }
 }
 

@@ -152,9 +152,9 @@ class RoundValues {
       const graph::RoundValue& value = graph.tensors[t].value;
       if (value.kind == graph::ValueKind::none) continue;
       if (!has(value.kind)) {
-        throw Error(Errc::unsupported, Error::Text("value '", graph.name(graph.tensors[t].name),
+        throw Error(Errc::unsupported, Error::Text{"value '", graph.name(graph.tensors[t].name),
                                                    "' is of a kind that the session's "
-                                                   "policies leave out; add it to their launch::RoundValues"));
+                                                   "policies leave out; add it to their launch::RoundValues"});
       }
       Slot& slot = slots_.emplace_back(Slot{value, t});
       if (value.kind == graph::ValueKind::descriptor) {

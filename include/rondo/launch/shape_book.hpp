@@ -60,8 +60,8 @@ struct ResolvedShape {
   }
   for (std::size_t s = 0; s < values.size(); ++s) {
     if (values[s] < 0) {
-      throw Error(Errc::invalid_argument, Error::Text("prepare: symbol '", graph.name(graph.symbols()[s]),
-                                                      "' has no value that is not negative; give it one"));
+      throw Error(Errc::invalid_argument, Error::Text{"prepare: symbol '", graph.name(graph.symbols()[s]),
+                                                      "' has no value that is not negative; give it one"});
     }
   }
   return values;

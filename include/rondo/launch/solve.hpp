@@ -62,9 +62,9 @@ class Solver {
     for (std::size_t s = 0; s < known_.size(); ++s) {
       if (!known_[s]) {
         throw Error(Errc::invalid_argument,
-                    Error::Text("the sizes that are bound do not tell symbol '", symbol(s),
+                    Error::Text{"the sizes that are bound do not tell symbol '", symbol(s),
                                 "'; bind a tensor of that size with its shape: bind(x, memory, {…}), or give the "
-                                "symbol its value: with_symbols({{symbol, value}})"));
+                                "symbol its value: with_symbols({{symbol, value}})"});
       }
     }
     for (const BoundSize& size : sizes) check(size);
@@ -77,8 +77,8 @@ class Solver {
 
   void learn(std::size_t s, std::int64_t value, const BoundSize& from) {
     if (known_[s] && values_[s] != value) {
-      throw Error(Errc::invalid_argument, Error::Text("symbol '", symbol(s), "' is ", values_[s], ", but tensor '",
-                                                      graph_.name(tensor(from).name), "' says ", value));
+      throw Error(Errc::invalid_argument, Error::Text{"symbol '", symbol(s), "' is ", values_[s], ", but tensor '",
+                                                      graph_.name(tensor(from).name), "' says ", value});
     }
     values_[s] = value;
     known_[s] = true;
@@ -87,14 +87,14 @@ class Solver {
   void match_extents(const BoundSize& size) {
     const Shape& declared = tensor(size).shape;
     if (size.shape->rank() != declared.rank()) {
-      throw Error(Errc::wrong_size, Error::Text("tensor '", graph_.name(tensor(size).name), "' has ", declared.rank(),
-                                                " dimensions, ", size.shape->rank(), " were bound"));
+      throw Error(Errc::wrong_size, Error::Text{"tensor '", graph_.name(tensor(size).name), "' has ", declared.rank(),
+                                                " dimensions, ", size.shape->rank(), " were bound"});
     }
     for (std::size_t d = 0; d < declared.rank(); ++d) {
       const std::int64_t extent = size.shape->extent(d);
       if (extent < 0) {
         throw Error(Errc::invalid_argument,
-                    Error::Text("tensor '", graph_.name(tensor(size).name), "': extent ", d, " is negative"));
+                    Error::Text{"tensor '", graph_.name(tensor(size).name), "': extent ", d, " is negative"});
       }
       if (const std::int32_t s = declared.dim(d).as_symbol(); s >= 0) learn(static_cast<std::size_t>(s), extent, size);
     }
@@ -126,8 +126,8 @@ class Solver {
     if (unknown < 0) return false;
     if (size.count % product != 0) {
       throw Error(Errc::wrong_size,
-                  Error::Text("tensor '", graph_.name(tensor(size).name), "': ", size.count,
-                              " elements were bound, which is no multiple of ", product, "; its other extents"));
+                  Error::Text{"tensor '", graph_.name(tensor(size).name), "': ", size.count,
+                              " elements were bound, which is no multiple of ", product, "; its other extents"});
     }
     learn(static_cast<std::size_t>(unknown), static_cast<std::int64_t>(size.count / product), size);
     return true;
@@ -143,21 +143,21 @@ class Solver {
       if (__builtin_mul_overflow(count, static_cast<std::uint64_t>(extent.value), &count)) return;
     }
     if (count != size.count) {
-      Error::Text text("tensor '", graph_.name(tensor(size).name), "' takes ", count, " elements, ", size.count,
-                       " were bound");
+      Error::Text text{"tensor '",   graph_.name(tensor(size).name), "' takes ", count, " elements, ", size.count,
+                       " were bound"};
       append_values(text);
       throw Error(Errc::wrong_size, text);
     }
   }
   [[noreturn]] void mismatch(const BoundSize& size, std::int64_t extent, std::size_t d) const {
-    Error::Text text("tensor '", graph_.name(tensor(size).name), "': extent ", d, " is ", extent, ", ",
-                     size.shape->extent(d), " was bound");
+    Error::Text text{"tensor '", graph_.name(tensor(size).name), "': extent ", d, " is ", extent,
+                     ", ",       size.shape->extent(d),          " was bound"};
     append_values(text);
     throw Error(Errc::wrong_size, text);
   }
   void append_values(Error::Text& text) const {
     for (std::size_t s = 0; s < values_.size(); ++s) {
-      text.append(Error::Text(s == 0 ? "; " : ", ", symbol(s), " = ", values_[s]));
+      text.append(Error::Text{s == 0 ? "; " : ", ", symbol(s), " = ", values_[s]});
     }
   }
 

@@ -35,7 +35,7 @@ class ArtifactFolder {
       std::filesystem::create_directories(path, error);
       path_ = std::filesystem::absolute(path, error).string();
       if (error || !std::filesystem::is_directory(path_, error)) {
-        throw Error(Errc::out_of_resources, Error::Text("no folder can be made at ", path, " for artifacts"));
+        throw Error(Errc::out_of_resources, Error::Text{"no folder can be made at ", path, " for artifacts"});
       }
       return;
     }
@@ -134,7 +134,7 @@ class ArtifactStore {
     std::ofstream out{name, std::ios::binary};
     out.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
     out.close();
-    if (!out) throw Error(Errc::out_of_resources, Error::Text("an artifact cannot be written to ", name));
+    if (!out) throw Error(Errc::out_of_resources, Error::Text{"an artifact cannot be written to ", name});
     return {std::move(file), std::move(argument)};
   }
 

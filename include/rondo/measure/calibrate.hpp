@@ -63,7 +63,7 @@ class RefreshProbe {
     check(platform_.wait());
     const std::chrono::duration<double, std::pico> time = std::chrono::steady_clock::now() - begin;
     if (refresher_.refreshed().mechanism != M) {
-      throw Error(Errc::unsupported, Error::Text(P::name, " does not refresh by ", to_string(M)));
+      throw Error(Errc::unsupported, Error::Text{P::name, " does not refresh by ", to_string(M)});
     }
     sample = {M, Choice::seen(), std::min(sample.ps, time.count() / in_a_row)};
   }
@@ -119,7 +119,7 @@ class RefreshProbe {
     return refresher_.refresh();
   }
   static void check(Status status) {
-    if (!status) throw Error(status.code(), Error::Text("measuring a refresh: ", status.message()));
+    if (!status) throw Error(status.code(), Error::Text{"measuring a refresh: ", status.message()});
   }
 
   P& platform_;
@@ -295,7 +295,7 @@ template <Platform P>
   }
   const Status released = platform.release(block);
   if (status.ok()) status = released;
-  if (!status) throw Error(status.code(), Error::Text("measuring a wait: ", status.message()));
+  if (!status) throw Error(status.code(), Error::Text{"measuring a wait: ", status.message()});
   costs.wait = detail::whole(least);
   return costs;
 }

@@ -78,7 +78,7 @@ class RecordLog {
   RecordLog(const std::string& path, std::string task) : path_{path}, task_{std::move(task)} {
     file_ = detail::Fd{::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644)};
     if (!file_) {
-      throw Error(Errc::invalid_argument, Error::Text("the log ", path, " cannot be written: ", std::strerror(errno)));
+      throw Error(Errc::invalid_argument, Error::Text{"the log ", path, " cannot be written: ", std::strerror(errno)});
     }
     std::ifstream in{path, std::ios::binary};
     if (!in) fail_to_read();
@@ -110,7 +110,7 @@ class RecordLog {
     if (n != static_cast<ssize_t>(line.size())) {
       if (n > 0) begins_line_ = false;
       throw Error(Errc::out_of_resources,
-                  Error::Text("the log ", path_, " cannot be written: ", std::strerror(n < 0 ? errno : ENOSPC)));
+                  Error::Text{"the log ", path_, " cannot be written: ", std::strerror(n < 0 ? errno : ENOSPC)});
     }
     begins_line_ = true;
     add(std::move(record));
@@ -145,7 +145,7 @@ class RecordLog {
 
  private:
   [[noreturn]] void fail_to_read() const {
-    throw Error(Errc::out_of_resources, Error::Text("the log ", path_, " cannot be read: ", std::strerror(errno)));
+    throw Error(Errc::out_of_resources, Error::Text{"the log ", path_, " cannot be read: ", std::strerror(errno)});
   }
   void add(Record record) {
     const std::size_t position = records_.size();

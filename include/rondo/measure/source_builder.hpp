@@ -134,9 +134,9 @@ inline std::string SourceBuilder::identify() const {
   const detail::ChildOutcome asked = detail::run_child({options_.compiler, "--version"}, {10, 4096});
   if (!asked.ok()) {
     throw Error(Errc::unsupported,
-                Error::Text("the compiler ", options_.compiler, " cannot be run: ",
+                Error::Text{"the compiler ", options_.compiler, " cannot be run: ",
                             asked.start_error != 0 ? std::strerror(asked.start_error) : asked.output.c_str(),
-                            "; install one, or name another in SourceBuilderOptions::compiler"));
+                            "; install one, or name another in SourceBuilderOptions::compiler"});
   }
   std::string identity = options_.compiler + '\n' + asked.output;
   std::ifstream processors{"/proc/cpuinfo"};

@@ -42,8 +42,8 @@ class WorkerPool {
       throw;
     } catch (const std::system_error& e) {
       join();
-      throw Error(Errc::out_of_resources, Error::Text("thread ", threads_.size() + 1, " of ", workers,
-                                                      " could not be started: ", e.what(), "; ask for fewer"));
+      throw Error(Errc::out_of_resources, Error::Text{"thread ", threads_.size() + 1, " of ", workers,
+                                                      " could not be started: ", e.what(), "; ask for fewer"});
     }
   }
   WorkerPool(const WorkerPool&) = delete;

@@ -91,11 +91,11 @@ RONDO_INLINE Status Blocks::close() noexcept {
 RONDO_INLINE Bytes bytes_of(const graph::GraphView& graph, TensorKey key, const Shape* shape) {
   if (key.graph() != graph.tag || index(key.tensor()) >= graph.tensors.size() ||
       !is_model_io(graph.tensors[index(key.tensor())].direction)) {
-    throw Error(Errc::wrong_tensor, Error::Text("allocate: ", describe(Errc::wrong_tensor)));
+    throw Error(Errc::wrong_tensor, Error::Text{"allocate: ", describe(Errc::wrong_tensor)});
   }
   const graph::TensorRecord& tensor = graph.tensors[index(key.tensor())];
   const auto refuse = [&](Errc code, const char* why) {
-    throw Error(code, Error::Text("allocate: tensor '", graph.name(tensor.name), "': ", why));
+    throw Error(code, Error::Text{"allocate: tensor '", graph.name(tensor.name), "': ", why});
   };
   if (shape == nullptr) {
     if (tensor.shape.is_symbolic()) refuse(Errc::wrong_size, "the size depends on symbols; pass a shape as well");

@@ -135,8 +135,8 @@ RONDO_INLINE void require_valid(const graph::GraphView& graph, const Lifetimes& 
     return lives.buffer_of.empty() ? std::string_view{} : graph.name(graph.tensors[t].name);
   };
   throw Error(Errc::check_failed,
-              Error::Text("the planner '", plan.planner, "' made a wrong plan: ", to_string(violation.kind),
-                          "; see tensors '", name_of(violation.a), "' and '", name_of(violation.b), "'"));
+              Error::Text{"the planner '", plan.planner, "' made a wrong plan: ", to_string(violation.kind),
+                          "; see tensors '", name_of(violation.a), "' and '", name_of(violation.b), "'"});
 }
 
 RONDO_INLINE Plan plan_greedily(const Problem& problem) { return Greedy::plan(problem); }

@@ -125,14 +125,14 @@ class Layout {
   explicit Layout(const Graph& graph)
       : offsets_(graph.view().tensors.size()),
         bytes_{detail::lay_out_at_run_time(
-            graph.view(), offsets_, arch::limits_of<A>, detail::call_of<Planner>,
+            graph.view(), {offsets_.data(), offsets_.size()}, arch::limits_of<A>, detail::call_of<Planner>,
             &detail::find_lifetimes_at_run_time<detail::concurrency_for<Planner>(concurrency)>)} {}
 
   /// A plan that was made before.
   Layout(std::vector<std::uint64_t>&& offsets, Bytes arena) noexcept
       : offsets_{static_cast<std::vector<std::uint64_t>&&>(offsets)}, bytes_{arena.value} {}
 
-  [[nodiscard]] std::span<const std::uint64_t> offsets() const noexcept { return offsets_; }
+  [[nodiscard]] std::span<const std::uint64_t> offsets() const noexcept { return graph::span_of(offsets_); }
   [[nodiscard]] Bytes arena_bytes() const noexcept { return Bytes{bytes_}; }
 
  private:

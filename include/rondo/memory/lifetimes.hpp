@@ -33,8 +33,8 @@ constexpr void check_lengths(const graph::GraphView& graph, const arch::Limits& 
   for (const graph::TensorRecord& tensor : graph.tensors) {
     const std::uint64_t length = chip.block_bytes(tensor.bytes) + chip.tensor_alignment;  // at most slightly above 2^63
     if (length >= limit || total >= limit - length) {
-      throw Error(Errc::overflow, Error::Text("with tensor '", graph.name(tensor.name),
-                                              "' the arena passes 2^62 bytes; use smaller tensors"));
+      throw Error(Errc::overflow, Error::Text{"with tensor '", graph.name(tensor.name),
+                                              "' the arena passes 2^62 bytes; use smaller tensors"});
     }
     total += length;
   }

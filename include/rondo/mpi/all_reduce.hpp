@@ -14,6 +14,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <exception>
+#include <initializer_list>
 #include <memory>
 #include <optional>
 #include <span>
@@ -55,34 +56,36 @@ void check_same(const Group& group, Op op, std::span<const std::uint64_t> sizes,
   const std::uint64_t own[] = {type_number<T>, static_cast<std::uint64_t>(op), sizes.size()};
   const std::vector<std::uint64_t> all = group.gather(own);
   const auto ranks = static_cast<std::size_t>(group.size());
-  const auto fail = [](const auto&... text) {
-    throw Error(Errc::invalid_argument, Error::Text("all_reduce: ", text...));
+  const auto fail = [](std::initializer_list<rondo::detail::TextPart> text) {
+    Error::Text all{"all_reduce: "};
+    all.append(text);
+    throw Error(Errc::invalid_argument, all);
   };
   for (std::size_t r = 1; r < ranks; ++r) {
     const std::uint64_t* const first = all.data();
     const std::uint64_t* const other = first + 3 * r;
-    if (first[0] != other[0]) fail("ranks 0 and ", r, " have different types of elements");
+    if (first[0] != other[0]) fail({"ranks 0 and ", r, " have different types of elements"});
     if (first[1] != other[1]) {
-      fail("rank 0 asks for ", to_string(static_cast<Op>(first[1])), ", rank ", r, " for ",
-           to_string(static_cast<Op>(other[1])));
+      fail({"rank 0 asks for ", to_string(static_cast<Op>(first[1])), ", rank ", r, " for ",
+            to_string(static_cast<Op>(other[1]))});
     }
-    if (first[2] != other[2]) fail("rank 0 reduces ", first[2], " tensors, rank ", r, " ", other[2]);
+    if (first[2] != other[2]) fail({"rank 0 reduces ", first[2], " tensors, rank ", r, " ", other[2]});
   }
   const std::vector<std::uint64_t> counts = group.gather(sizes);
   for (std::size_t r = 1; r < ranks; ++r) {
     for (std::size_t i = 0; i < sizes.size(); ++i) {
       if (counts[i] == counts[r * sizes.size() + i]) continue;
-      fail("'", name(i), "' has ", counts[i], " elements on rank 0 and ", counts[r * sizes.size() + i], " on rank ", r,
-           "; give all ranks the same sizes");
+      fail({"'", name(i), "' has ", counts[i], " elements on rank 0 and ", counts[r * sizes.size() + i], " on rank ", r,
+            "; give all ranks the same sizes"});
     }
   }
   std::uint64_t total = 0;
   for (const std::uint64_t size : sizes) total += size;
   if (total > INT_MAX) {
     throw Error(Errc::limit_exceeded,
-                Error::Text("all_reduce: ", total, " elements; MPI counts to 2^31 - 1, so reduce the tensors apart"));
+                Error::Text{"all_reduce: ", total, " elements; MPI counts to 2^31 - 1, so reduce the tensors apart"});
   }
-  if (op == Op::mean && !std::is_floating_point_v<T>) fail("only floating-point types have a mean; choose the sum");
+  if (op == Op::mean && !std::is_floating_point_v<T>) fail({"only floating-point types have a mean; choose the sum"});
 }
 
 /// Host memory for copies of a session's tensors: pinned if the platform has pinned memory.
@@ -201,9 +204,9 @@ class AllReduce {
   /// A sentence that explains a status of this object.
   [[nodiscard]] Error::Text explain(Status status) const noexcept {
     if (failed_ && status == *failed_) {
-      if (code_ != MPI_SUCCESS) return Error::Text("all_reduce: ", detail::text_of(code_).c_str());
-      return Error::Text("all_reduce: rank ", group_.rank(), " waited ", group_.patience_ms(),
-                         " ms for the others; a rank that cannot go on should end all, by Environment::abort");
+      if (code_ != MPI_SUCCESS) return Error::Text{"all_reduce: ", detail::text_of(code_).c_str()};
+      return Error::Text{"all_reduce: rank ", group_.rank(), " waited ", group_.patience_ms(),
+                         " ms for the others; a rank that cannot go on should end all, by Environment::abort"};
     }
     if (status.code() == Errc::busy) return Error::Text("all_reduce: started already, or in the middle of a round");
     if (status == Status{Errc::invalid_argument}) return Error::Text("all_reduce: finish() without start()");

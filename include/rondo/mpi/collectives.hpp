@@ -12,6 +12,7 @@
 #include <climits>
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <iterator>
 #include <memory>
 #include <span>
@@ -31,7 +32,7 @@ namespace detail {
 [[nodiscard]] inline int count_of(const char* what, std::uint64_t bytes) {
   if (bytes > INT_MAX) {
     throw Error(Errc::limit_exceeded,
-                Error::Text(what, ": ", bytes, " bytes; MPI counts to 2^31 - 1, so divide the tensor"));
+                Error::Text{what, ": ", bytes, " bytes; MPI counts to 2^31 - 1, so divide the tensor"});
   }
   return static_cast<int>(bytes);
 }
@@ -44,32 +45,34 @@ inline void check_same(const Group& group, const char* what, DataType type, std:
   constexpr std::size_t count = std::size(own);
   for (std::size_t r = 1; r < static_cast<std::size_t>(group.size()); ++r) {
     const std::uint64_t* const other = &all[count * r];
-    const auto fail = [&](const auto&... text) {
-      throw Error(Errc::invalid_argument, Error::Text(what, ": ", text...));
+    const auto fail = [&](std::initializer_list<rondo::detail::TextPart> text) {
+      Error::Text all{what, ": "};
+      all.append(text);
+      throw Error(Errc::invalid_argument, all);
     };
     if (all[0] != other[0]) {
-      fail("rank 0 has ", to_string(static_cast<DataType>(all[0])), ", rank ", r, " has ",
-           to_string(static_cast<DataType>(other[0])));
+      fail({"rank 0 has ", to_string(static_cast<DataType>(all[0])), ", rank ", r, " has ",
+            to_string(static_cast<DataType>(other[0]))});
     }
-    if (all[1] != other[1]) fail("rank 0 has ", all[1], " elements, rank ", r, " has ", other[1]);
-    if (all[2] != other[2]) fail("rank 0 passes ", number_name, " ", all[2], ", rank ", r, " passes ", other[2]);
+    if (all[1] != other[1]) fail({"rank 0 has ", all[1], " elements, rank ", r, " has ", other[1]});
+    if (all[2] != other[2]) fail({"rank 0 passes ", number_name, " ", all[2], ", rank ", r, " passes ", other[2]});
   }
 }
 inline void check_rank(const Group& group, const char* what, int rank) {
   if (rank >= 0 && rank < group.size()) return;
   throw Error(Errc::invalid_argument,
-              Error::Text(what, ": there is no rank ", rank, "; there are ", group.size(), ", counted from 0"));
+              Error::Text{what, ": there is no rank ", rank, "; there are ", group.size(), ", counted from 0"});
 }
 inline void check_other_rank(const Group& group, const char* what, int rank) {
   check_rank(group, what, rank);
   if (rank != group.rank()) return;
-  throw Error(Errc::invalid_argument, Error::Text(what, ": rank ", rank, " is this one"));
+  throw Error(Errc::invalid_argument, Error::Text{what, ": rank ", rank, " is this one"});
 }
 /// Checks that one of two memories is so many times as large as the other as there are ranks.
 inline void check_parts(const Group& group, const char* what, std::uint64_t part, std::uint64_t whole) {
   if (part * static_cast<std::uint64_t>(group.size()) == whole) return;
-  throw Error(Errc::invalid_argument, Error::Text(what, ": a part has ", part, " elements, the whole has ", whole,
-                                                  "; with ", group.size(), " ranks it must have that many times more"));
+  throw Error(Errc::invalid_argument, Error::Text{what, ": a part has ", part, " elements, the whole has ", whole,
+                                                  "; with ", group.size(), " ranks it must have that many times more"});
 }
 
 /// The tag of messages between two ranks.
@@ -163,7 +166,7 @@ void recv(std::span<T> values, int from, const Group& group) {
   detail::check(awaited.code, "recv");
   if (!awaited.is_done) {
     throw Error(Errc::timed_out,
-                Error::Text("recv: rank ", group.rank(), " waited ", group.patience_ms(), " ms for rank ", from));
+                Error::Text{"recv: rank ", group.rank(), " waited ", group.patience_ms(), " ms for rank ", from});
   }
   int bytes = 0;
   detail::check(MPI_Get_count(&status, MPI_BYTE, &bytes), "recv");
@@ -173,8 +176,8 @@ void recv(std::span<T> values, int from, const Group& group) {
   detail::check(MPI_Recv(memory, bytes, MPI_BYTE, from, detail::point_to_point, group.comm(), MPI_STATUS_IGNORE),
                 "recv");
   if (static_cast<std::size_t>(bytes) == values.size_bytes()) return;
-  throw Error(Errc::invalid_argument, Error::Text("recv: rank ", from, " sends ", bytes, " bytes to rank ",
-                                                  group.rank(), ", which has memory for ", values.size_bytes()));
+  throw Error(Errc::invalid_argument, Error::Text{"recv: rank ", from, " sends ", bytes, " bytes to rank ",
+                                                  group.rank(), ", which has memory for ", values.size_bytes()});
 }
 
 /// Gives all ranks' tensors the contents of that of rank `from`.

@@ -76,16 +76,16 @@ class Communicator {
   /// For TaskGraph::add_collective(), which checks the task. @throws Error unsupported: MPI cannot reduce the type
   TaskId add_to(TaskGraph& graph, std::string_view name, const CollectiveTask& task) {
     if (reduces(task.what) && detail::type_of(task.type) == MPI_DATATYPE_NULL) {
-      throw Error(Errc::unsupported, Error::Text(name, ": MPI cannot calculate with ", to_string(task.type)));
+      throw Error(Errc::unsupported, Error::Text{name, ": MPI cannot calculate with ", to_string(task.type)});
     }
     const TensorKey order = graph::order_of_collectives(graph);
     Operation& operation = *operations_.emplace_back(std::make_unique<Operation>(*this, name, task));
     const CallTensor begins{order, Access::read_write};
     const CallTensor source{task.from, Access::read};
     // From its beginning to its end, in rounds in flight, too, the operation belongs to one round.
-    const Error::Text busy("(", name, " ", operations_.size(), ")");
+    const Error::Text busy{"(", name, " ", operations_.size(), ")"};
     const CallTensor token{graph::add_token(graph, busy.c_str()), Access::read_write};
-    const Error::Text first(name, " begins");
+    const Error::Text first{name, " begins"};
     const Shape shape = graph.tensors()[index(task.to.tensor())].shape;
     const auto extent = [&](std::size_t d) {
       if (d >= shape.rank()) return Extent{1};
@@ -146,9 +146,9 @@ class Communicator {
     void open(const CallSession& session) {
       if (!session.platform.is_on_host) {
         throw Error(Errc::unsupported,
-                    Error::Text(session.platform.name, ": ", name,
+                    Error::Text{session.platform.name, ": ", name,
                                 " is over MPI, which reaches the memory of the host; use a communicator of the device, "
-                                "such as HcclCommunicator"));
+                                "such as HcclCommunicator"});
       }
       const graph::GraphView& view = session.view;
       const graph::TensorRecord& source = view.tensors[index(task.from.tensor())];
@@ -158,7 +158,7 @@ class Communicator {
       const std::uint64_t bytes = source.bytes < target.bytes ? target.bytes : source.bytes;
       if (bytes > INT_MAX) {
         throw Error(Errc::limit_exceeded,
-                    Error::Text(name, ": ", bytes, " bytes; MPI counts to 2^31 - 1, so divide the tensor"));
+                    Error::Text{name, ": ", bytes, " bytes; MPI counts to 2^31 - 1, so divide the tensor"});
       }
       ranks.compare(session);
       await("an earlier round");
@@ -175,8 +175,8 @@ class Communicator {
 
     void start(const LibraryCall& call) {
       if (ranks.is_broken_.load(std::memory_order_relaxed)) {
-        throw Error(Errc::timed_out, Error::Text(name, ": an earlier collective failed on rank ", ranks.rank(),
-                                                 "; end all ranks, or make another group"));
+        throw Error(Errc::timed_out, Error::Text{name, ": an earlier collective failed on rank ", ranks.rank(),
+                                                 "; end all ranks, or make another group"});
       }
       await("an earlier round");
       const bool reads = task.reads_on(ranks.rank());
@@ -191,7 +191,7 @@ class Communicator {
 
     void finish(const LibraryCall& call) {
       if (is_between_two(task.what)) {
-        await(Error::Text("rank ", task.options.rank).c_str());
+        await(Error::Text{"rank ", task.options.rank}.c_str());
       } else {
         await("the other ranks");
       }
@@ -235,7 +235,7 @@ class Communicator {
     void check(int code) {
       if (code == MPI_SUCCESS) return;
       ranks.is_broken_.store(true, std::memory_order_relaxed);
-      throw Error(Errc::device_failed, Error::Text(name, ": ", detail::text_of(code).c_str()));
+      throw Error(Errc::device_failed, Error::Text{name, ": ", detail::text_of(code).c_str()});
     }
     void await(const char* whom) {
       if (request == MPI_REQUEST_NULL) return;
@@ -244,8 +244,8 @@ class Communicator {
       if (awaited.is_done) return;
       give_up();
       throw Error(Errc::timed_out,
-                  Error::Text(name, ": rank ", ranks.rank(), " waited ", ranks.group_.patience_ms(), " ms for ", whom,
-                              "; a rank that cannot go on should end all, by Environment::abort"));
+                  Error::Text{name, ": rank ", ranks.rank(), " waited ", ranks.group_.patience_ms(), " ms for ", whom,
+                              "; a rank that cannot go on should end all, by Environment::abort"});
     }
     void give_up() noexcept {
       (void)memory.release();  // MPI still uses it

@@ -26,13 +26,13 @@ namespace detail {
 [[nodiscard]] inline Error::Text text_of(int code) noexcept {
   char text[MPI_MAX_ERROR_STRING + 1] = {};
   int size = 0;
-  if (MPI_Error_string(code, text, &size) != MPI_SUCCESS) return Error::Text("MPI error ", code);
+  if (MPI_Error_string(code, text, &size) != MPI_SUCCESS) return Error::Text{"MPI error ", code};
   return Error::Text(static_cast<const char*>(text));
 }
 
 /// Throws if `code` is an error. @throws Error device_failed, with MPI's own text
 inline void check(int code, const char* what, std::source_location where = std::source_location::current()) {
-  if (code != MPI_SUCCESS) throw Error(Errc::device_failed, Error::Text(what, ": ", text_of(code).c_str()), where);
+  if (code != MPI_SUCCESS) throw Error(Errc::device_failed, Error::Text{what, ": ", text_of(code).c_str()}, where);
 }
 
 /// The result of waiting for a request.
@@ -167,8 +167,8 @@ class Group {
     }
     detail::check(awaited.code, "gathering from all ranks");
     if (!awaited.is_done) {
-      throw Error(Errc::timed_out, Error::Text("rank ", rank_, " waited ", patience_ms(),
-                                               " ms for the others; does every rank come here, in the same order?"));
+      throw Error(Errc::timed_out, Error::Text{"rank ", rank_, " waited ", patience_ms(),
+                                               " ms for the others; does every rank come here, in the same order?"});
     }
     return std::move(*all);
   }
@@ -195,7 +195,7 @@ void finish(MPI_Request& request, std::unique_ptr<Memory>& memory, const Group& 
   check(awaited.code, what);
   if (awaited.is_done) return;
   throw Error(Errc::timed_out,
-              Error::Text(what, ": rank ", group.rank(), " waited ", group.patience_ms(), " ms for the others"));
+              Error::Text{what, ": rank ", group.rank(), " waited ", group.patience_ms(), " ms for the others"});
 }
 
 }  // namespace detail

@@ -95,7 +95,7 @@ struct RankCodec<SharedObject> {
     std::ifstream file{object.path(), std::ios::binary};
     const std::string bytes{std::istreambuf_iterator<char>{file}, {}};
     if (!file || bytes.empty()) {
-      throw Error(Errc::out_of_resources, Error::Text("the artifact ", object.path().c_str(), " cannot be read"));
+      throw Error(Errc::out_of_resources, Error::Text{"the artifact ", object.path().c_str(), " cannot be read"});
     }
     to.put(bytes);
     to.put(object.argument());

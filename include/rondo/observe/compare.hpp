@@ -152,7 +152,7 @@ template <class T>
   const DataType part = detail::part_of(type);
   if (got.size() != want.size()) {
     throw Error(Errc::wrong_size,
-                Error::Text("tensor '", name, "' has ", got.size(), " bytes, the dump ", want.size()));
+                Error::Text{"tensor '", name, "' has ", got.size(), " bytes, the dump ", want.size()});
   }
   Difference d;
   d.tensor = std::move(name);

@@ -43,7 +43,7 @@ class DeviceReader {
  private:
   void read(std::vector<std::byte>& to, std::uint64_t from) const {
     if (to.empty() || step_.read(step_.device, to.data(), from, to.size())) return;
-    throw Error(Errc::device_failed, Error::Text("the device refused to copy ", to.size(), " bytes to the host"));
+    throw Error(Errc::device_failed, Error::Text{"the device refused to copy ", to.size(), " bytes to the host"});
   }
 
   platform::streams::TaskStep step_;
@@ -79,8 +79,8 @@ class DeviceDumping final : private platform::streams::TaskSteps {
     for (const graph::LoopRecord& loop : view.loops) {
       if (!loop.has_work()) continue;
       throw Error(Errc::unsupported,
-                  Error::Text("a dump holds each task once, and loop '", view.name(view.tasks[loop.decision].name),
-                              "' may repeat its tasks; unroll it"));
+                  Error::Text{"a dump holds each task once, and loop '", view.name(view.tasks[loop.decision].name),
+                              "' may repeat its tasks; unroll it"});
     }
   }
   DeviceDumping(const DeviceDumping&) = delete;
@@ -93,7 +93,7 @@ class DeviceDumping final : private platform::streams::TaskSteps {
   void dump_next(std::string folder, std::vector<TaskId> tasks = {}) {
     std::error_code error;
     std::filesystem::create_directories(folder, error);
-    if (error) throw Error(Errc::invalid_argument, Error::Text("dump_next: ", folder, ": ", error.message()));
+    if (error) throw Error(Errc::invalid_argument, Error::Text{"dump_next: ", folder, ": ", error.message()});
     folder_ = std::move(folder);
     tasks_ = std::move(tasks);
     session_.platform().step_through(this);

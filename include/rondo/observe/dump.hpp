@@ -84,7 +84,7 @@ class Dumping {
   void dump_next(std::string folder, std::vector<TaskId> tasks = {}) {
     std::error_code error;
     std::filesystem::create_directories(folder, error);
-    if (error) throw Error(Errc::invalid_argument, Error::Text("dump_next: ", folder, ": ", error.message()));
+    if (error) throw Error(Errc::invalid_argument, Error::Text{"dump_next: ", folder, ": ", error.message()});
     next_folder_ = std::move(folder);
     next_tasks_ = std::move(tasks);
   }

@@ -38,7 +38,7 @@ inline void draw_dot(std::ostream& out, const std::string& dot) {
                 Error::Text("pictures of graphs are laid out by Graphviz, and there is no program `dot`; install it "
                             "(Debian: graphviz), or write to_dot() to a file"));
   }
-  if (!run.ok()) throw Error(Errc::out_of_resources, Error::Text("dot failed: ", run.output.c_str()));
+  if (!run.ok()) throw Error(Errc::out_of_resources, Error::Text{"dot failed: ", run.output.c_str()});
   out << std::ifstream{to}.rdbuf();
 }
 

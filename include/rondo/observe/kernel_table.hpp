@@ -39,7 +39,7 @@ class KernelTable {
   /// Adds a raw kernel, or one with a separate args format. @throws as above
   KernelTable& add(std::string_view name, KernelEntry entry, std::uint32_t block_bytes = 0) {
     if (find(name) != nullptr) {
-      throw Error(Errc::invalid_argument, Error::Text("there are two kernels called '", name, "'; rename one"));
+      throw Error(Errc::invalid_argument, Error::Text{"there are two kernels called '", name, "'; rename one"});
     }
     entries_.push_back({std::string{name}, entry, block_bytes});
     return *this;

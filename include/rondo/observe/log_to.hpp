@@ -23,7 +23,7 @@ namespace rondo::observe {
 template <auto get>
 struct LogTo {
   void operator()(LogEvent event, const char* text) const noexcept {
-    const Error::Text line("rondo ", to_string(event), ": ", text);
+    const Error::Text line{"rondo ", to_string(event), ": ", text};
     try {
       auto&& logger = get();
       if constexpr (Logger<std::remove_reference_t<decltype(logger)>>) {

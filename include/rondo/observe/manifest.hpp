@@ -77,7 +77,7 @@ template <class E, class Name>
   for (std::size_t e = 0; e < count; ++e) {
     if (name(static_cast<E>(e)) == text) return static_cast<E>(e);
   }
-  throw Error(Errc::invalid_argument, Error::Text("'", text, "' is unknown here"));
+  throw Error(Errc::invalid_argument, Error::Text{"'", text, "' is unknown here"});
 }
 
 [[nodiscard]] inline nlohmann::ordered_json contents_to_json(const std::vector<DumpedContents>& list) {
@@ -90,7 +90,7 @@ template <class E, class Name>
 [[nodiscard]] inline std::string own_file(const nlohmann::json& json) {
   auto name = json.get<std::string>();
   if (name.empty() || name.find('/') != std::string::npos) {
-    throw Error(Errc::invalid_argument, Error::Text("'", name, "' is no file of the dump's folder"));
+    throw Error(Errc::invalid_argument, Error::Text{"'", name, "' is no file of the dump's folder"});
   }
   return name;
 }
@@ -188,7 +188,7 @@ inline void write_manifest(const DumpedRound& round) {
   try {
     const auto json = nlohmann::json::parse(text);
     if (json.at("format") != "rondo-dump" || json.at("version") != detail::manifest_version) {
-      throw Error(Errc::invalid_argument, Error::Text("it is no rondo-dump of version ", detail::manifest_version));
+      throw Error(Errc::invalid_argument, Error::Text{"it is no rondo-dump of version ", detail::manifest_version});
     }
     DumpedRound round{folder, json.at("round").get<std::uint64_t>(), {}, {}};
     for (const auto& each : json.at("tensors")) {
@@ -207,9 +207,9 @@ inline void write_manifest(const DumpedRound& round) {
     }
     return round;
   } catch (const nlohmann::json::exception& e) {
-    throw Error(Errc::invalid_argument, Error::Text(path, ": ", e.what()));
+    throw Error(Errc::invalid_argument, Error::Text{path, ": ", e.what()});
   } catch (const Error& e) {
-    throw Error(e.code(), Error::Text(path, ": ", e.what()));
+    throw Error(e.code(), Error::Text{path, ": ", e.what()});
   }
 }
 

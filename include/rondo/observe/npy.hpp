@@ -64,7 +64,7 @@ struct NpyArray {
 namespace detail {
 
 [[noreturn]] inline void fail_npy(const std::string& path, std::string_view what) {
-  throw Error(Errc::invalid_argument, Error::Text(std::string_view{path}, ": ", what));
+  throw Error(Errc::invalid_argument, Error::Text{std::string_view{path}, ": ", what});
 }
 
 /// Magic number, version, length and dictionary, padded so that the elements start at a multiple of 64.

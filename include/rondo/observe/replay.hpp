@@ -97,7 +97,7 @@ template <Platform P>
   for (const TaskId wanted : options.tasks) {
     const auto is_it = [&](const DumpedTask& t) { return t.id == index(wanted); };
     if (std::none_of(dump.tasks.begin(), dump.tasks.end(), is_it)) {
-      throw Error(Errc::invalid_argument, Error::Text(folder, ": the dump has no task ", index(wanted)));
+      throw Error(Errc::invalid_argument, Error::Text{folder, ": the dump has no task ", index(wanted)});
     }
   }
   detail::ContentsByFile carried;

@@ -25,8 +25,8 @@ namespace rondo::detail {
   const bool is_scarce = error == ENOSPC || error == EDQUOT || error == EIO || error == ENOMEM || error == EMFILE ||
                          error == ENFILE || error == EFBIG;
   throw Error(is_scarce ? Errc::out_of_resources : Errc::invalid_argument,
-              Error::Text(path == nullptr || *path == '\0' ? "a file without a name" : path, ": ", what, ": ",
-                          std::strerror(error)));
+              Error::Text{path == nullptr || *path == '\0' ? "a file without a name" : path, ": ", what, ": ",
+                          std::strerror(error)});
 }
 
 struct CloseFile {

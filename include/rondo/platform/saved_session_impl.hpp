@@ -36,7 +36,7 @@ struct SavedName {
   return hash.value();
 }
 [[noreturn, gnu::cold]] inline void refuse_saved(const char* path, const Error::Text& why) {
-  throw Error(Errc::invalid_argument, Error::Text(path, ": ", why, "; delete the file, and save the session anew"));
+  throw Error(Errc::invalid_argument, Error::Text{path, ": ", why, "; delete the file, and save the session anew"});
 }
 
 inline void add_tensors(Hash& hash, const graph::GraphView& graph) {
@@ -145,13 +145,13 @@ RONDO_INLINE SavedState decode_saved(const char* path, std::span<const std::byte
     refuse_saved(path, Text("this is no file of a session"));
   }
   if (header.format != expected.format || std::memcmp(header.rondo, expected.rondo, sizeof(header.rondo)) != 0) {
-    refuse_saved(path, Text("another version of Rondo wrote it: ", header.rondo[0], ".", header.rondo[1], ".",
-                            header.rondo[2], ", format ", header.format));
+    refuse_saved(path, Text{"another version of Rondo wrote it: ", header.rondo[0], ".", header.rondo[1], ".",
+                            header.rondo[2], ", format ", header.format});
   }
   const std::span<const std::byte> body = bytes.subspan(sizeof(header));
   if (header.size != body.size()) {
     refuse_saved(path,
-                 Text("it is damaged: it has ", body.size(), " bytes after its header and should have ", header.size));
+                 Text{"it is damaged: it has ", body.size(), " bytes after its header and should have ", header.size});
   }
   if (header.checksum != checksum_of(body)) refuse_saved(path, Text("it is damaged: its checksum is wrong"));
   ByteReader from(body);
@@ -159,8 +159,8 @@ RONDO_INLINE SavedState decode_saved(const char* path, std::span<const std::byte
   platform.text[sizeof(platform.text) - 1] = 0;
   const auto chip_seen = from.get<std::uint64_t>();
   if (std::strcmp(platform.text, key.platform.c_str()) != 0 || chip_seen != key.chip) {
-    refuse_saved(path, Text("it was saved on ", platform.text, " and is not for ", key.platform.c_str(),
-                            ", or the limits of the chip have changed"));
+    refuse_saved(path, Text{"it was saved on ", platform.text, " and is not for ", key.platform.c_str(),
+                            ", or the limits of the chip have changed"});
   }
   if (from.get<std::uint64_t>() != key.graph)
     refuse_saved(path, Text("it was saved for another graph, or for other lanes of it"));
@@ -199,9 +199,9 @@ RONDO_INLINE std::vector<std::byte> read_saved_file(const char* path) {
   const File file{std::fopen(path, "rb")};
   if (file == nullptr && errno == ENOENT) {
     throw Error(Errc::invalid_argument,
-                Error::Text(path,
+                Error::Text{path,
                             ": there is no such file; session.save() writes it, and IfUnusable::ignore opens the "
-                            "session without it"));
+                            "session without it"});
   }
   if (file == nullptr) fail_file(path, "the saved session cannot be opened", errno);
   std::vector<std::byte> bytes(sizeof(SavedHeader));

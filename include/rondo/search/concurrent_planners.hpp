@@ -63,8 +63,8 @@ struct Portfolio {
     if (best != nullptr) return std::move(best->plan);
     Error::Text text("no planner of the portfolio made a valid plan");
     for (const PlannerOutcome& outcome : outcomes) {
-      text.append(Error::Text("; '", outcome.planner, "': ",
-                              outcome.error.empty() ? to_string(outcome.violation.kind) : outcome.error.c_str()));
+      text.append(Error::Text{"; '", outcome.planner, "': ",
+                              outcome.error.empty() ? to_string(outcome.violation.kind) : outcome.error.c_str()});
     }
     throw Error(Errc::check_failed, text);
   }

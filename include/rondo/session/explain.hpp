@@ -30,11 +30,11 @@ namespace rondo::detail {
   Error::Text text;
   if (status.subject() == Status::Subject::tensor && status.index() < graph.tensors.size()) {
     const graph::TensorRecord& tensor = graph.tensors[status.index()];
-    text = Error::Text("tensor '", graph.name(tensor.name), "' (", to_string(tensor.direction), ", ", tensor.count,
-                       " × ", to_string(tensor.type), "): ");
+    text = Error::Text{"tensor '", graph.name(tensor.name), "' (", to_string(tensor.direction), ", ", tensor.count,
+                       " × ",      to_string(tensor.type),  "): "};
     if (status.code() == Errc::wrong_size) {
-      text.append(Error::Text("it takes ", tensor.bytes, " bytes, ", detail,
-                              " were bound; bind a span of exactly its elements"));
+      text.append(Error::Text{"it takes ", tensor.bytes, " bytes, ", detail,
+                              " were bound; bind a span of exactly its elements"});
       return text;
     }
     if (status.code() == Errc::stale_memory) {
@@ -48,7 +48,7 @@ namespace rondo::detail {
   } else if (status.subject() == Status::Subject::task) {
     for (const graph::TaskRecord& task : graph.tasks) {
       if (task.added_as == status.index())
-        text = Error::Text("task ", task.added_as, " '", graph.name(task.name), "': ");
+        text = Error::Text{"task ", task.added_as, " '", graph.name(task.name), "': "};
     }
   }
   text.append(status.message());

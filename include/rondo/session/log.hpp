@@ -35,7 +35,7 @@ void log_remarks(const P& platform, Moment moment) noexcept {
   if constexpr (has_log<Policies> && HasRemarks<P>) {
     platform.remarks(moment, [&](const char* remark) noexcept {
       Policies::log(moment == Moment::opening ? LogEvent::missing : LogEvent::fallback,
-                    Error::Text(P::name, ": ", remark).c_str());
+                    Error::Text{P::name, ": ", remark}.c_str());
     });
   }
 }
@@ -50,25 +50,25 @@ void log_opened(const graph::GraphView& graph, Bytes arena, Bytes args, std::siz
       bytes += tensor.bytes;
       bound += is_bound_each_round(tensor.direction) ? 1 : 0;
     }
-    Error::Text opened(P::name, ": ", graph.tasks.size(), " tasks, ", graph.tensors.size(), " tensors, ", bound,
-                       " of them bound each round");
+    Error::Text opened{P::name,      ": ",  graph.tasks.size(),         " tasks, ", graph.tensors.size(),
+                       " tensors, ", bound, " of them bound each round"};
     if (!graph.loops.empty()) {
-      opened.append(Error::Text("; ", graph.loops.size(), " loops, decided by the "));
+      opened.append(Error::Text{"; ", graph.loops.size(), " loops, decided by the "});
       if constexpr (HostDecidesLoops<P>) {
-        opened.append(Error::Text("host: ", P::why_host_decides_loops));
+        opened.append(Error::Text{"host: ", P::why_host_decides_loops});
       } else {
         opened.append("device");
       }
     }
     Policies::log(LogEvent::opened, opened.c_str());
     const char* const planner = is_restored ? "the file" : planner_name<typename Policies::Plan>();
-    Error::Text planned(P::name, ": ", planner, is_restored ? " has" : " planned", " an arena of ", arena.value,
-                        " bytes for tensors of ", bytes, ", an args table of ", args.value);
-    if (slots != 1) planned.append(Error::Text(", ", slots, " rounds in flight"));
+    Error::Text planned{P::name, ": ", planner, is_restored ? " has" : " planned", " an arena of ", arena.value};
+    planned.append({" bytes for tensors of ", bytes, ", an args table of ", args.value});
+    if (slots != 1) planned.append(Error::Text{", ", slots, " rounds in flight"});
     Policies::log(LogEvent::planned, planned.c_str());
     using update::Mechanism;
     const auto missing = [](const char* what) {
-      Policies::log(LogEvent::missing, Error::Text(P::name, ": ", what).c_str());
+      Policies::log(LogEvent::missing, Error::Text{P::name, ": ", what}.c_str());
     };
     if constexpr (Policies::Refresh::allows(Mechanism::device_op) && !update::is_capable<P>(Mechanism::device_op)) {
       missing("the device does not compute its args; the host does");
@@ -83,7 +83,7 @@ void log_opened(const graph::GraphView& graph, Bytes arena, Bytes args, std::siz
 template <class Policies>
 void log_poisoned(const char* platform, std::uint64_t rounds, const Error::Text& cause) noexcept {
   if constexpr (has_log<Policies>)
-    Policies::log(LogEvent::poisoned, Error::Text(platform, ", round ", rounds, ": ", cause).c_str());
+    Policies::log(LogEvent::poisoned, Error::Text{platform, ", round ", rounds, ": ", cause}.c_str());
 }
 
 /// Called before anything is released; close() returns the outcome.
@@ -91,7 +91,7 @@ template <class Policies, class P>
 void log_closing(const P& platform, std::uint64_t rounds) noexcept {
   if constexpr (has_log<Policies>) {
     log_remarks<Policies>(platform, Moment::closing);
-    Policies::log(LogEvent::closed, Error::Text(P::name, ": closed after ", rounds, " rounds").c_str());
+    Policies::log(LogEvent::closed, Error::Text{P::name, ": closed after ", rounds, " rounds"}.c_str());
   }
 }
 

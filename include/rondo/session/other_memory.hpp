@@ -34,13 +34,13 @@ constexpr void check_memory_kinds(const graph::GraphView& graph, const char* pla
   for (const graph::TensorRecord& tensor : graph.tensors) {
     if (tensor.memory == MemoryKind::device) continue;
     const auto refuse = [&](Errc code, const char* why) {
-      Error::Text text("tensor '", graph.name(tensor.name), "' cannot be in ", to_string(tensor.memory),
-                       " memory: ", why);
+      Error::Text text{
+          "tensor '", graph.name(tensor.name), "' cannot be in ", to_string(tensor.memory), " memory: ", why};
       if (code == Errc::unsupported) {
-        text.append(Error::Text(platform, " has"));
+        text.append(Error::Text{platform, " has"});
         for (auto kind = MemoryKind::device; kind < MemoryKind::pinned_host;
              kind = static_cast<MemoryKind>(static_cast<int>(kind) + 1)) {
-          if (known.has(kind)) text.append(Error::Text(kind == MemoryKind::device ? " " : ", ", to_string(kind)));
+          if (known.has(kind)) text.append(Error::Text{kind == MemoryKind::device ? " " : ", ", to_string(kind)});
         }
       }
       throw Error(code, text);

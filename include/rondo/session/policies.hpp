@@ -37,9 +37,9 @@ struct NoValues {
     for (const graph::TensorRecord& tensor : graph.tensors) {
       if (tensor.direction != Direction::session_value) continue;
       throw Error(Errc::unsupported,
-                  Error::Text("value '", graph.name(tensor.name),
+                  Error::Text{"value '", graph.name(tensor.name),
                               "' is for the session to write, but the policies of the session do not store "
-                              "values; choose `using Values = launch::RoundValues<>`"));
+                              "values; choose `using Values = launch::RoundValues<>`"});
     }
   }
 };

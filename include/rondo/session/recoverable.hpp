@@ -261,7 +261,7 @@ class Recoverable {
                                                 "tensors are not those of the checkpoint"));
   }
   static void check(Status status) {
-    if (!status) throw Error(status.code(), Error::Text("restoring the residents: ", status.message()));
+    if (!status) throw Error(status.code(), Error::Text{"restoring the residents: ", status.message()});
   }
 
   Open open_;

@@ -211,7 +211,7 @@ class SessionBase {
   template <Element T>
   [[nodiscard]] DeviceArray<T> allocate_block(Bytes size, [[maybe_unused]] MemoryKind wanted = MemoryKind::device) {
     if (const Status status = unusable(); !status) {
-      throw Error(status.code(), Error::Text("allocate: ", describe(status.code())));
+      throw Error(status.code(), Error::Text{"allocate: ", describe(status.code())});
     }
     if (blocks_ == nullptr) {
       blocks_ = std::make_shared<memory::detail::Blocks>(this, [](void* session, DevicePtr<std::byte> block) noexcept {
@@ -303,7 +303,7 @@ class SessionBase {
   }
   /// Adds the failure that poisoned the session if the status only says that it is poisoned.
   [[nodiscard]] Error::Text with_cause(Error::Text text, Status status) const noexcept {
-    if (status.code() == Errc::poisoned && !cause_.empty()) text.append(Error::Text(". The failure: ", cause_));
+    if (status.code() == Errc::poisoned && !cause_.empty()) text.append(Error::Text{". The failure: ", cause_});
     return text;
   }
   /// The reason why the session can be used no more; ok if it can.

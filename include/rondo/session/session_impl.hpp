@@ -41,7 +41,7 @@ Session<Derived, P, Policies, Graph, Slots>::Session(Opening&& opening, const Op
       arena_base_{arena_.base()},
       instances_{platform_, graph_, layout_, [this](std::size_t slot) { return placement(slot); }, values_, options} {
   if (const Status status = reset_workspace(); !status) {
-    throw Error(status.code(), Error::Text("setting workspaces to zero: ", status.message()));
+    throw Error(status.code(), Error::Text{"setting workspaces to zero: ", status.message()});
   }
   unblock();
   if (!arena_watch_.enter(platform_, arena_base_, arena_.size(), true)) throw std::bad_alloc();
@@ -49,7 +49,7 @@ Session<Derived, P, Policies, Graph, Slots>::Session(Opening&& opening, const Op
   if constexpr (NamesSavedFile<Options>) restore_learned(opening, options);
   log_opened<P, Policies>(graph_.view(), arena_.size(), Bytes{args().image().size()}, Slots, is_restored_);
   if constexpr (has_log<Policies>) {
-    if (!opening.reason.empty()) Policies::log(LogEvent::fallback, Error::Text(P::name, ": ", opening.reason).c_str());
+    if (!opening.reason.empty()) Policies::log(LogEvent::fallback, Error::Text{P::name, ": ", opening.reason}.c_str());
   }
   log_remarks<Policies>(platform_, Moment::opening);
 }
@@ -114,7 +114,7 @@ void Session<Derived, P, Policies, Graph, Slots>::restore_learned(Opening& openi
         instances_[s].runner().restore(opening.saved->learned[s]);
       }
     } catch (const Error& error) {
-      const Error::Text reason(options.saved.path(), ": ", error.what());
+      const Error::Text reason{options.saved.path(), ": ", error.what()};
       if (options.saved.if_unusable() == IfUnusable::refuse) throw Error(error.code(), reason);
       opening.reason = reason;
     }
@@ -127,7 +127,7 @@ void Session<Derived, P, Policies, Graph, Slots>::save(const char* path) {
       NamesSavedFile<Options>,
       "rondo: the platform's options name no file to open from; give them a member `rondo::SavedFile saved{};`");
   if (const Status status = wait_until_idle(); !status) {
-    throw Error(status.code(), Error::Text("the session cannot be saved: ", status.message()));
+    throw Error(status.code(), Error::Text{"the session cannot be saved: ", status.message()});
   }
   SavedState state{.arena_bytes = layout_.arena_bytes().value,
                    .offsets = {layout_.offsets().begin(), layout_.offsets().end()}};

@@ -317,7 +317,7 @@ class ShapedSession : public detail::SessionBase<ShapedSession<P, Policies, Capa
   void grow(const detail::ShapedArena& wanted);
   void allocate_arena(const detail::ShapedArena& parts, std::span<const std::byte> residents);
   static void check(Status status) {
-    if (!status) throw Error(status.code(), Error::Text("moving the arena: ", status.message()));
+    if (!status) throw Error(status.code(), Error::Text{"moving the arena: ", status.message()});
   }
   Status move_resident(TensorKey key, void* host, Bytes size, bool to_device, bool waits = true) noexcept;
 

@@ -26,9 +26,9 @@ ShapedSession<P, Policies, Capacity, Depth>::ShapedSession(Shapes shapes, const 
       entries_{size_words_.size()} {
   if constexpr (NamesSavedFile<Options>) {
     if (options.saved.path() != nullptr) {
-      throw Error(Errc::unsupported, Error::Text(options.saved.path(),
+      throw Error(Errc::unsupported, Error::Text{options.saved.path(),
                                                  ": a session of many shapes is not saved; leave "
-                                                 "Options::saved out"));
+                                                 "Options::saved out"});
     }
   }
   detail::check_memory_kinds(graph_.interface(), P::name, memory_kinds_of<P>());
@@ -36,18 +36,18 @@ ShapedSession<P, Policies, Capacity, Depth>::ShapedSession(Shapes shapes, const 
     const graph::TensorRecord& tensor = graph_.tensors()[t];
     if (tensor.is_outside_arena()) {
       throw Error(Errc::unsupported,
-                  Error::Text("tensor '", graph_.name(tensor.name), "' cannot be in ", to_string(tensor.memory),
+                  Error::Text{"tensor '", graph_.name(tensor.name), "' cannot be in ", to_string(tensor.memory),
                               " memory: a session of many shapes has residents and workspaces in "
-                              "its arena; use memory that rounds bind"));
+                              "its arena; use memory that rounds bind"});
     }
     resets_workspace_ = resets_workspace_ || tensor.zeroed == Zeroed::once;
     if (tensor.is_delivered_alone()) this->limit_ = 1;
     if (tensor.direction != Direction::resident) continue;
     if (tensor.shape.is_symbolic()) {
       throw Error(Errc::invalid_argument,
-                  Error::Text("resident '", graph_.name(tensor.name),
+                  Error::Text{"resident '", graph_.name(tensor.name),
                               "' has a symbolic size; what stays between rounds of different shapes needs a size of "
-                              "its own"));
+                              "its own"});
     }
     offsets_[t] = align_up(residents_end_, P::Arch::tensor_alignment);
     residents_end_ = offsets_[t] + arch::block_bytes<typename P::Arch>(tensor.bytes);
@@ -138,7 +138,7 @@ Status ShapedSession<P, Policies, Capacity, Depth>::make_entry(launch::KeyView k
     if (const Status status = refusal(); !status) return status;
     Error::Text text(error.what());
     for (std::size_t s = 0; s < values.size(); ++s) {
-      text.append(Error::Text(s == 0 ? "; " : ", ", graph_.name(graph_.symbols()[s]), " = ", values[s]));
+      text.append(Error::Text{s == 0 ? "; " : ", ", graph_.name(graph_.symbols()[s]), " = ", values[s]});
     }
     return keep(Status{error.code()}, text);
   } catch (const std::bad_alloc&) {
@@ -158,7 +158,7 @@ void ShapedSession<P, Policies, Capacity, Depth>::check_bound(std::span<const la
     const bool is_port = is_bound_each_round(tensor.direction);
     if (bound[t] == (is_port ? 1 : 0)) continue;
     const Errc code = !is_port ? Errc::wrong_tensor : bound[t] == 0 ? Errc::unbound_tensor : Errc::bound_twice;
-    throw Error(code, Error::Text("tensor '", graph_.name(tensor.name), "': ", describe(code)));
+    throw Error(code, Error::Text{"tensor '", graph_.name(tensor.name), "': ", describe(code)});
   }
 }
 
@@ -171,7 +171,7 @@ auto ShapedSession<P, Policies, Capacity, Depth>::make_shape_entry(std::shared_p
   this->reserve_in_queue(Bytes{needed.each_slot + entry->instances()[0].refresher().device_bytes().value});
   entry->note_uploads(uploaded_);
   if (const Status status = entry->zero_workspace(platform_, base_); !status) {
-    throw Error(status.code(), Error::Text("setting workspaces to zero: ", status.message()));
+    throw Error(status.code(), Error::Text{"setting workspaces to zero: ", status.message()});
   }
   detail::log_opened<P, Policies>(entry->view(), arena_bytes(),
                                   Bytes{entry->instances()[0].refresher().table().image().size()}, slots);

@@ -14,6 +14,7 @@
 #include <dlpack/dlpack.h>
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <span>
 
 /// Exchanges tensors with other libraries through DLPack (0.6 and later), without copies or transfer of ownership.
@@ -40,30 +41,32 @@ namespace detail {
 /// @throws Error invalid_argument: another type, strides, or a description that is of no tensor
 template <Element T>
 [[nodiscard]] std::size_t checked_size(const DLTensor& tensor, bool may_have_strides = false) {
-  const auto fail = [](const auto&... text) {
-    throw Error(Errc::invalid_argument, Error::Text("DLPack tensor: ", text...));
+  const auto fail = [](std::initializer_list<rondo::detail::TextPart> text) {
+    Error::Text all{"DLPack tensor: "};
+    all.append(text);
+    throw Error(Errc::invalid_argument, all);
   };
   const DLDataType wanted = data_type(data_type_of<T>);
   if (tensor.dtype.code != wanted.code || tensor.dtype.bits != wanted.bits || tensor.dtype.lanes != 1) {
-    fail("its elements have type code ", unsigned{tensor.dtype.code}, " and ", unsigned{tensor.dtype.bits},
-         " bits; wanted is ", to_string(data_type_of<T>));
+    fail({"its elements have type code ", unsigned{tensor.dtype.code}, " and ", unsigned{tensor.dtype.bits},
+          " bits; wanted is ", to_string(data_type_of<T>)});
   }
-  if (tensor.ndim < 0) fail("it has ", tensor.ndim, " dimensions");
-  if (tensor.ndim > 0 && tensor.shape == nullptr) fail("it has no shape");
+  if (tensor.ndim < 0) fail({"it has ", tensor.ndim, " dimensions"});
+  if (tensor.ndim > 0 && tensor.shape == nullptr) fail({"it has no shape"});
   std::size_t count = 1;
   for (int d = tensor.ndim; d-- > 0;) {
     const std::int64_t extent = tensor.shape[d];
-    if (extent < 0) fail("dimension ", d, " has extent ", extent);
+    if (extent < 0) fail({"dimension ", d, " has extent ", extent});
     if (!may_have_strides && tensor.strides != nullptr && extent != 1 &&
         tensor.strides[d] != static_cast<std::int64_t>(count)) {
-      fail("dimension ", d, " has stride ", tensor.strides[d], ", without gaps it would be ", count,
-           "; make it contiguous first, or take its host_view or device_view");
+      fail({"dimension ", d, " has stride ", tensor.strides[d], ", without gaps it would be ", count,
+            "; make it contiguous first, or take its host_view or device_view"});
     }
     if (__builtin_mul_overflow(count, static_cast<std::size_t>(extent), &count) || count > PTRDIFF_MAX / sizeof(T)) {
-      fail("it has more elements than memory has room for");
+      fail({"it has more elements than memory has room for"});
     }
   }
-  if (count != 0 && tensor.data == nullptr) fail("it has elements, and no memory");
+  if (count != 0 && tensor.data == nullptr) fail({"it has elements, and no memory"});
   return count;
 }
 inline void require_host(const DLTensor& tensor) {
@@ -111,8 +114,8 @@ template <Element T>
   }
   const StridedLayout layout(sizeof(T), tensor.shape, strides, static_cast<std::size_t>(tensor.ndim));
   if (!fits || !layout.is_valid()) {
-    throw Error(Errc::invalid_argument, Error::Text("DLPack tensor: it has more than ", max_rank,
-                                                    " dimensions, or strides that leave the address space"));
+    throw Error(Errc::invalid_argument, Error::Text{"DLPack tensor: it has more than ", max_rank,
+                                                    " dimensions, or strides that leave the address space"});
   }
   return layout;
 }
@@ -156,7 +159,7 @@ template <Element T>
   for (std::size_t d = 0; d < shape.rank(); ++d) count *= static_cast<std::uint64_t>(shape.extent(d));
   if (shape.rank() > max_rank || count != memory.size()) {
     throw Error(Errc::invalid_argument,
-                Error::Text("export_tensor: the shape holds ", count, " elements, the memory ", memory.size()));
+                Error::Text{"export_tensor: the shape holds ", count, " elements, the memory ", memory.size()});
   }
   auto* exported = new Exported;
   for (std::size_t d = 0; d < shape.rank(); ++d) exported->extents[d] = shape.extent(d);

@@ -22,13 +22,13 @@ namespace detail {
   const std::uint32_t count = bases.layout.count;
   if (bases.addresses.size() < count || bases.sources.size() < graph.tensors.size()) {
     throw Error(Errc::invalid_argument,
-                Error::Text("the args table has ", count, " bases and ", graph.tensors.size(), " tensors, but ",
-                            bases.addresses.size(), " addresses and ", bases.sources.size(), " sources were given"));
+                Error::Text{"the args table has ", count, " bases and ", graph.tensors.size(), " tensors, but ",
+                            bases.addresses.size(), " addresses and ", bases.sources.size(), " sources were given"});
   }
   for (std::size_t t = 0; t < graph.tensors.size(); ++t) {
     if (bases.sources[t].base < count || is_carried_in_args(graph.tensors[t].direction)) continue;
-    throw Error(Errc::invalid_argument, Error::Text("tensor '", graph.name(graph.tensors[t].name), "' lies in base ",
-                                                    bases.sources[t].base, ", of which there are ", count));
+    throw Error(Errc::invalid_argument, Error::Text{"tensor '", graph.name(graph.tensors[t].name), "' lies in base ",
+                                                    bases.sources[t].base, ", of which there are ", count});
   }
   return bases;
 }
@@ -96,19 +96,19 @@ namespace detail {
 }
 
 [[gnu::noinline]] RONDO_INLINE void check_table_copy(Status status) {
-  if (!status) throw Error(status.code(), Error::Text("copying the args table to the device: ", status.message()));
+  if (!status) throw Error(status.code(), Error::Text{"copying the args table to the device: ", status.message()});
 }
 [[noreturn, gnu::cold]] RONDO_INLINE void refuse_device_refresh(const char* platform) {
   throw Error(Errc::unsupported,
-              Error::Text(platform,
+              Error::Text{platform,
                           ": the device has nothing to compute its args with; give it the refresh kernel, see "
-                          "docs/onboard.md, or choose another refresh mechanism"));
+                          "docs/onboard.md, or choose another refresh mechanism"});
 }
 [[noreturn, gnu::cold]] RONDO_INLINE void refuse_launch_bytes(std::uint64_t bytes, const char* platform,
                                                               std::uint64_t most) {
   throw Error(Errc::limit_exceeded,
-              Error::Text("a launch that carries the base table takes ", bytes, " bytes, the most on ", platform,
-                          " is ", most, "; choose another refresh mechanism"));
+              Error::Text{"a launch that carries the base table takes ", bytes, " bytes, the most on ", platform,
+                          " is ", most, "; choose another refresh mechanism"});
 }
 
 }  // namespace detail

@@ -23,7 +23,7 @@ namespace rondo::measure::detail {
 using Clock = std::chrono::steady_clock;
 
 [[noreturn]] inline void fail_call(const char* what, int error) {
-  throw Error(Errc::out_of_resources, Error::Text(what, ": ", std::strerror(error)));
+  throw Error(Errc::out_of_resources, Error::Text{what, ": ", std::strerror(error)});
 }
 
 /// A file descriptor with an owner, which closes it.

@@ -140,9 +140,9 @@ class RankClient {
         int absent = 0;
         while (absent == own_rank_ || ranks_[static_cast<std::size_t>(absent)].room != 0) ++absent;
         dismiss();
-        throw Error(Errc::timed_out, Error::Text("rank ", absent, " does not serve after ",
+        throw Error(Errc::timed_out, Error::Text{"rank ", absent, " does not serve after ",
                                                  static_cast<std::uint64_t>(1e3 * options_.join_seconds),
-                                                 " ms; call measure::serve on every rank but the tuner's"));
+                                                 " ms; call measure::serve on every rank but the tuner's"});
       }
       nap.take(lock, awake_);
     }

@@ -72,8 +72,8 @@ class DumpWriter {
     for (const graph::TaskRecord& task : graph.tasks) {
       for (const graph::ArgRecord& arg : graph.args_of(task)) {
         if (arg.kind == graph::ArgRecord::Kind::address && arg.width != sizeof(std::uint64_t)) {
-          throw Error(Errc::unsupported, Error::Text("Dumping: task '", graph.name(task.name),
-                                                     "' takes an address of 4 bytes, which cannot be looked at"));
+          throw Error(Errc::unsupported, Error::Text{"Dumping: task '", graph.name(task.name),
+                                                     "' takes an address of 4 bytes, which cannot be looked at"});
         }
       }
     }

@@ -61,7 +61,7 @@ void with_element_type(DataType type, F&& f) {
   std::uint64_t bytes = size_of(tensor.type);
   for (const std::int64_t extent : tensor.shape) {
     if (extent < 0 || __builtin_mul_overflow(bytes, static_cast<std::uint64_t>(extent), &bytes)) {
-      throw Error(Errc::invalid_argument, Error::Text("tensor '", tensor.name, "' has an invalid shape"));
+      throw Error(Errc::invalid_argument, Error::Text{"tensor '", tensor.name, "' has an invalid shape"});
     }
   }
   return bytes;
@@ -134,12 +134,12 @@ void run_task(const DumpedRound& dump, const DumpedTask& task, const KernelTable
   const KernelTable::Entry* const kernel = kernels.find(task.kernel);
   if (kernel == nullptr) {
     throw Error(Errc::invalid_argument,
-                Error::Text("no kernel called '", task.kernel, "' is linked; add it to the kernels of the replay"));
+                Error::Text{"no kernel called '", task.kernel, "' is linked; add it to the kernels of the replay"});
   }
   if (kernel->block_bytes != 0 && kernel->block_bytes != task.block_bytes) {
     throw Error(Errc::invalid_argument,
-                Error::Text("the kernel takes ", kernel->block_bytes, " bytes of arguments, the dump has ",
-                            task.block_bytes, "; its parameters are not those that it was dumped with"));
+                Error::Text{"the kernel takes ", kernel->block_bytes, " bytes of arguments, the dump has ",
+                            task.block_bytes, "; its parameters are not those that it was dumped with"});
   }
   TaskGraph graph;
   std::map<std::uint32_t, std::uint32_t> number;

@@ -204,7 +204,7 @@ class Cuda {
   template <class Sink>
   void remarks(Moment when, Sink&& sink) const noexcept {
     if (when == Moment::closing && last_ != nullptr && !last_->refusal().empty()) {
-      sink(Error::Text(last_->refusal().c_str(), " while it was captured; tasks were launched one by one").c_str());
+      sink(Error::Text{last_->refusal().c_str(), " while it was captured; tasks were launched one by one"}.c_str());
     }
     if (when != Moment::opening) return;
     if (!can_refresh_args()) sink(refresh_.remark());
@@ -245,7 +245,7 @@ class Cuda {
     callers_.open(view);
     const auto needs = streams::staging_needs<arch::Cuda>(view, Transfers::longest_run, options_.staging);
     if (const Status status = transfers_.wait(); !status) {
-      throw Error(status.code(), Error::Text(name, ": waiting for what was copied: ", failure_text()));
+      throw Error(status.code(), Error::Text{name, ": waiting for what was copied: ", failure_text()});
     }
     device_.must("cuMemHostAlloc", transfers_.resize(needs.bytes, needs.remembered, needs.inputs, needs.outputs));
   }

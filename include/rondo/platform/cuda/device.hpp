@@ -101,7 +101,7 @@ class Device {
   /// @throws Error unless the code is a success
   void must(const char* call, Result code) const {
     if (code != stream_is_captured) return check(driver(), platform_, call, code);
-    throw Error(Errc::busy, Error::Text(platform_, ": Options::stream is in capture mode; end the capture first"));
+    throw Error(Errc::busy, Error::Text{platform_, ": Options::stream is in capture mode; end the capture first"});
   }
 
   // --- the caller's stream
@@ -162,7 +162,7 @@ class Device {
   }
   /// Keeps the driver's description of a failure.
   [[gnu::cold]] void note(const char* call, Result code) noexcept {
-    text_ = Error::Text(call, " returned ", code);
+    text_ = Error::Text{call, " returned ", code};
     append_words(text_, driver(), code);
     if (code == waited_too_long) text_ = Error::Text("the device did not finish within Options::timeout_ms");
     if (code == stream_is_captured) text_ = Error::Text("Options::stream is in capture mode; end the capture first");
@@ -238,8 +238,8 @@ class Device {
  private:
   [[nodiscard]] static const Options& checked(const char* platform, const Options& options) {
     if (options.timeout_ms > 0 || options.timeout_ms == -1) return options;  // NOLINT: the caller's
-    throw Error(Errc::invalid_argument, Error::Text(platform, ": Options::timeout_ms is ", options.timeout_ms,
-                                                    "; set the time limit of a round, or -1 for none"));
+    throw Error(Errc::invalid_argument, Error::Text{platform, ": Options::timeout_ms is ", options.timeout_ms,
+                                                    "; set the time limit of a round, or -1 for none"});
   }
   /// The calls for a device that was abandoned. They do nothing: releasing succeeds, everything else fails.
   [[nodiscard]] static const Calls& no_calls() noexcept {

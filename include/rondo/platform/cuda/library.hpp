@@ -22,8 +22,8 @@ void fill(Calls& calls, const char* library, Find find) {
     slot = reinterpret_cast<F*>(find(name, symbol));
     if (slot == nullptr) {
       throw Error(Errc::unsupported,
-                  Error::Text(library, ", driver version ", version / 1000, ".", version % 1000 / 10, ", has no ", name,
-                              ", which Rondo cannot do without; install a newer driver"));
+                  Error::Text{library, ", driver version ", version / 1000, ".", version % 1000 / 10, ", has no ", name,
+                              ", which Rondo cannot do without; install a newer driver"});
     }
     if (name == std::string_view("cuDriverGetVersion")) (void)calls.driver_version(&version);
   });
@@ -43,8 +43,8 @@ inline void open_library(Calls& calls) {
     const char* where = std::getenv("LD_LIBRARY_PATH");
     if (where == nullptr || *where == '\0') where = "the system's library folders";
     throw Error(Errc::no_such_device,
-                Error::Text("no such device: ", path, " not found (looked in ", detail::FixedText<128>(where),
-                            "); install the NVIDIA driver, or let RONDO_CUDA_LIBRARY name its library"));
+                Error::Text{"no such device: ", path, " not found (looked in ", detail::FixedText<128>(where),
+                            "); install the NVIDIA driver, or let RONDO_CUDA_LIBRARY name its library"});
   }
   // cuGetProcAddress returns the version of a call that a given version of the driver had. Drivers without it export
   // each version of a call as a symbol of its own.

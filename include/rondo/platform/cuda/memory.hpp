@@ -30,8 +30,8 @@ class DeviceMemory {
     const bool on_host = kind == MemoryKind::mapped_host;
     if (!on_host && size > free_) {
       throw Error(Errc::out_of_memory,
-                  Error::Text(device_.platform(), ": ", size.value, " bytes of device memory were asked for, ",
-                              free_.value, " are free; use smaller tensors"));
+                  Error::Text{device_.platform(), ": ", size.value, " bytes of device memory were asked for, ",
+                              free_.value, " are free; use smaller tensors"});
     }
     device_.must(Api::enter, device_.enter());
     blocks_.reserve(blocks_.size() + 1);  // nothing after this may fail without giving the memory back

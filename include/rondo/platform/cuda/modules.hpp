@@ -40,9 +40,9 @@ class Modules {
       if (has(modules_[next], entry.data(), found)) return found;
     }
     throw Error(Errc::invalid_argument,
-                Error::Text(device_.platform(), ": kernel '", name, "' is in none of the ", modules_.size(),
+                Error::Text{device_.platform(), ": kernel '", name, "' is in none of the ", modules_.size(),
                             " modules of Options::kernels and of the program; compile it with "
-                            "rondo_add_cuda_kernels(), see docs/cuda.md"));
+                            "rondo_add_cuda_kernels(), see docs/cuda.md"});
   }
 
   /// @returns the first failure
@@ -79,8 +79,8 @@ class Modules {
         bytes.insert(bytes.end(), first, first + size);
       }
       if (bytes.empty()) {
-        throw Error(Errc::invalid_argument, Error::Text(device_.platform(), ": the kernel module ", source.file,
-                                                        " is not there, or empty; compile it, see docs/cuda.md"));
+        throw Error(Errc::invalid_argument, Error::Text{device_.platform(), ": the kernel module ", source.file,
+                                                        " is not there, or empty; compile it, see docs/cuda.md"});
       }
     }
     bytes.push_back(std::byte{0});
@@ -101,8 +101,8 @@ class Modules {
     }
     log[sizeof(log) - 1] = '\0';
     const Errc errc = errc_of(code);
-    Error::Text text(device_.platform(), ": the kernel module ", source.file == nullptr ? "in memory" : source.file,
-                     " cannot be loaded on ");
+    Error::Text text{device_.platform(), ": the kernel module ", source.file == nullptr ? "in memory" : source.file,
+                     " cannot be loaded on "};
     device_.append_name(text);
     text.append(": cuModuleLoadDataEx returned ");
     text.append(code);

@@ -131,8 +131,8 @@ class Program {
       const graph::TaskRecord& task = view_.tasks[t];
       const ArgWord* const block = args.block(t, 0);
       if (task.block_bytes == 0) {
-        throw Error(Errc::unsupported, Error::Text(device_.platform(), ": kernel '", view_.name(task.name),
-                                                   "' takes no argument, so it could do nothing; leave it out"));
+        throw Error(Errc::unsupported, Error::Text{device_.platform(), ": kernel '", view_.name(task.name),
+                                                   "' takes no argument, so it could do nothing; leave it out"});
       }
       if (task.fills) {
         ArgWord words[2] = {};
@@ -157,8 +157,8 @@ class Program {
   /// Checks a launch against the device's limits. @throws Error limit_exceeded
   void check_limits(Launch& launch, std::string_view name, bool states_threads) const {
     const auto fail = [&](std::uint64_t count, const char* what, std::uint64_t most) {
-      Error::Text text(device_.platform(), ": kernel '", name, "' asks for ", count, what, ", the most here is ", most,
-                       " (");
+      Error::Text text{device_.platform(),    ": kernel '", name, "' asks for ", count, what,
+                       ", the most here is ", most,         " ("};
       device_.append_name(text);
       text.append(")");
       throw Error(Errc::limit_exceeded, text);
@@ -290,8 +290,8 @@ class Program {
   }
 
   void refuse(const Launch& l, const char* call, Result code) noexcept {
-    refusal_ = Error::Text(call, " returned ", code, " for the library call of task '",
-                           view_.name(view_.tasks[l.position].name), "'");
+    refusal_ = Error::Text{
+        call, " returned ", code, " for the library call of task '", view_.name(view_.tasks[l.position].name), "'"};
   }
   /// Records a refusal if the code means that the driver cannot do it.
   [[nodiscard]] bool refuses(const Launch& l, const char* call, Result code) noexcept {

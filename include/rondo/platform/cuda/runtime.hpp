@@ -28,7 +28,7 @@ inline void check(const Calls& calls, const char* platform, const char* call, Re
   if (code == success) [[likely]]
     return;
   const Errc errc = errc_of(code);
-  Error::Text text(platform, ": ", call, " returned ", code);
+  Error::Text text{platform, ": ", call, " returned ", code};
   append_words(text, calls, code);
   text.append("; ");
   text.append(describe(errc));
@@ -54,9 +54,9 @@ class Runtime {
   [[nodiscard]] Context open(std::uint32_t device, const char* platform, DeviceId& id) {
     const std::lock_guard lock{mutex_};
     if (is_child()) {
-      throw Error(Errc::not_open, Error::Text(platform,
+      throw Error(Errc::not_open, Error::Text{platform,
                                               ": this process was forked from one that uses CUDA, and CUDA does not "
-                                              "survive a fork; fork before the first session, or start a new program"));
+                                              "survive a fork; fork before the first session, or start a new program"});
     }
     if (!is_found_) {
       open_library(calls_);
@@ -71,7 +71,7 @@ class Runtime {
     check(calls_, platform, "cuDeviceGetCount", calls_.device_count(&count));
     if (device >= static_cast<std::uint32_t>(count)) {
       throw Error(Errc::no_such_device,
-                  Error::Text(platform, ": there is no device ", device, ", the machine has ", count));
+                  Error::Text{platform, ": there is no device ", device, ", the machine has ", count});
     }
     check(calls_, platform, "cuDeviceGet", calls_.device_get(&id, static_cast<int>(device)));
     Context context = nullptr;

@@ -57,8 +57,8 @@ class Caller {
       for (std::size_t before = 0; before < c; ++before) {
         if (cores_[before] != cores_[c]) continue;
         throw Error(Errc::invalid_argument,
-                    Error::Text("host: options.cores names core ", cores_[c],
-                                " twice, so that two threads would wait for each other there; name each core once"));
+                    Error::Text{"host: options.cores names core ", cores_[c],
+                                " twice, so that two threads would wait for each other there; name each core once"});
       }
     }
   }
@@ -67,8 +67,8 @@ class Caller {
     const int most = sched_get_priority_max(SCHED_FIFO);
     if (priority < least || priority > most) {
       throw Error(Errc::invalid_argument,
-                  Error::Text("host: options.priority is ", priority, "; real-time priorities go from ", least, " to ",
-                              most, ", and 0 asks for none"));
+                  Error::Text{"host: options.priority is ", priority, "; real-time priorities go from ", least, " to ",
+                              most, ", and 0 asks for none"});
     }
     sched_param wanted{};
     wanted.sched_priority = priority;
@@ -76,10 +76,10 @@ class Caller {
     rlimit allowed{};
     (void)getrlimit(RLIMIT_RTPRIO, &allowed);
     throw Error(Errc::out_of_resources,
-                Error::Text("host: the system refuses options.priority = ", priority,
+                Error::Text{"host: the system refuses options.priority = ", priority,
                             "; this process may have at most ", static_cast<std::uint64_t>(allowed.rlim_cur),
                             ". Raise `rtprio` for the user in /etc/security/limits.conf and log in again, or give the "
-                            "program the capability CAP_SYS_NICE, or leave the option out"));
+                            "program the capability CAP_SYS_NICE, or leave the option out"});
   }
   [[nodiscard]] bool is_caller() const noexcept { return gettid() == thread_; }
   void put_back() const noexcept {

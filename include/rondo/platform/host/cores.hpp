@@ -46,9 +46,9 @@ inline bool set_cores(ThreadHandle, std::span<const std::uint32_t>) noexcept { r
 
 [[noreturn, gnu::cold]] inline void refuse_core(std::span<const std::uint32_t> cores, std::size_t which) {
   throw Error(Errc::invalid_argument,
-              Error::Text("host: options.cores[", which, "] is core ", cores[which],
+              Error::Text{"host: options.cores[", which, "] is core ", cores[which],
                           ", which this machine does not have or the process may not use; `taskset -cp $$` in a shell "
-                          "lists those that it may"));
+                          "lists those that it may"});
 }
 
 /// Restricts a thread to the core cores[which]. @throws Error invalid_argument

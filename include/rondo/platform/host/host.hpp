@@ -133,8 +133,8 @@ class Host : public sim::Hosted<Host<E>, arch::Host, E, sim::NoTraffic> {
         if (cores != 0 && engine.threads == 0) engine.threads = static_cast<std::uint32_t>(cores);
         if (cores != 0 && engine.threads > cores) {
           throw Error(Errc::invalid_argument,
-                      Error::Text("host: options.cores names ", cores, " cores for ", engine.threads,
-                                  " threads; name one for each, or ask for fewer threads"));
+                      Error::Text{"host: options.cores names ", cores, " cores for ", engine.threads,
+                                  " threads; name one for each, or ask for fewer threads"});
         }
         engine.team = {options.cores, spins};
       } else if constexpr (requires { engine.inner; }) {

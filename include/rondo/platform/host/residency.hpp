@@ -37,9 +37,9 @@ inline void lock_pages(void* first, Bytes size) {
   rlimit allowed{};
   (void)getrlimit(RLIMIT_MEMLOCK, &allowed);
   throw Error(Errc::out_of_memory,
-              Error::Text("host: options.memory = locked: the system does not lock ", size.value, " bytes (error ",
+              Error::Text{"host: options.memory = locked: the system does not lock ", size.value, " bytes (error ",
                           error, "); RLIMIT_MEMLOCK allows this process ", static_cast<std::uint64_t>(allowed.rlim_cur),
-                          ". Raise it by `ulimit -l` or `memlock` in /etc/security/limits.conf, or choose prefaulted"));
+                          ". Raise it by `ulimit -l` or `memlock` in /etc/security/limits.conf, or choose prefaulted"});
 }
 inline void unlock_pages(void* first, Bytes size) noexcept { (void)syscall(SYS_munlock, first, size.value); }
 

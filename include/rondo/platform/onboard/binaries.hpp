@@ -126,8 +126,8 @@ class Binaries {
   void load_file(const char* file, CoreType core, BinHandle& handle) {
     char* const path = realpath(file, nullptr);  // the runtime takes absolute paths only
     if (path == nullptr) {
-      throw Error(Errc::invalid_argument, Error::Text(device_.identity().platform, ": there is no kernel binary ", file,
-                                                      "; build it, see docs/onboard.md"));
+      throw Error(Errc::invalid_argument, Error::Text{device_.identity().platform, ": there is no kernel binary ", file,
+                                                      "; build it, see docs/onboard.md"});
     }
     const std::vector<std::byte> bytes = has_json(path) ? std::vector<std::byte>{} : bytes_of_file(path);
     if (is_of_a_device(bytes)) {
@@ -167,10 +167,10 @@ class Binaries {
     const std::int64_t other = core == CoreType::vector ? kernel_on_cube_cores : kernel_on_vector_cores;
     if (kind != other) return function;
     throw Error(Errc::invalid_argument,
-                Error::Text(device_.identity().platform, ": kernel '", name, "' is for ",
+                Error::Text{device_.identity().platform, ": kernel '", name, "' is for ",
                             to_string(core == CoreType::vector ? CoreType::cube : CoreType::vector),
                             " cores in its binary, and for ", to_string(core),
-                            " cores in the graph; build it for those, or change the kernel's `core`"));
+                            " cores in the graph; build it for those, or change the kernel's `core`"});
   }
 
   [[nodiscard]] static bool number_of(std::string_view name, const KernelBinary& binary,
@@ -191,8 +191,8 @@ class Binaries {
 
   [[noreturn]] void fail(std::string_view name, AclError last, bool has_number) const {
     const Errc errc = last == code_ok ? Errc::invalid_argument : errc_of(last);
-    Error::Text text(device_.identity().platform, ": kernel '", name, "' was found in none of the ", sources_.size(),
-                     " binaries of Options::kernels (the last said ", last, "); ");
+    Error::Text text{device_.identity().platform, ": kernel '", name, "' was found in none of the ", sources_.size()};
+    text.append({" binaries of Options::kernels (the last said ", last, "); "});
     if (errc != Errc::unsupported) {
       text.append("build it with the vendor's compiler, see docs/onboard.md");
     } else if (!has_number) {

@@ -175,7 +175,7 @@ inline constexpr AclError code_stream_is_captured = -17;
                                                                  const char* call, AclError code) {
   const char* const said = calls.recent_error == nullptr ? nullptr : calls.recent_error();
   const Errc errc = errc_of(code);
-  Error::Text text(platform, ": ", call, " returned ", code, ": ", describe(errc));
+  Error::Text text{platform, ": ", call, " returned ", code, ": ", describe(errc)};
   if (said != nullptr && *said != '\0') {
     text.append("; the runtime reports: ");
     text.append(said);

@@ -87,7 +87,7 @@ class CoreDispatch {
         if (limit_ns_ == 0 || sim::now_ns() - begin < limit_ns_ / 8) continue;
         core.is_lost = true;
         status = Status{Errc::device_failed}.poisoning();
-        stream_.fail(status, Error::Text(to_string(core.type), " core ", core.index, " did not end its kernel"));
+        stream_.fail(status, Error::Text{to_string(core.type), " core ", core.index, " did not end its kernel"});
         break;
       }
     }
@@ -101,7 +101,7 @@ class CoreDispatch {
     std::uint32_t waits = 0;
     while (find_started(), absent_ != 0) {
       if (is_overdue(idle_since_ns_)) {
-        why = Error::Text("of ", cores_.size(), " cores, ", absent_, " were not seen to start");
+        why = Error::Text{"of ", cores_.size(), " cores, ", absent_, " were not seen to start"};
         return false;
       }
       sim::TaskStream::back_off(waits);
@@ -115,12 +115,12 @@ class CoreDispatch {
       const std::uint64_t begin = sim::now_ns();
       for (waits = 0; !has_answered(core); sim::TaskStream::back_off(waits)) {
         if (!is_overdue(begin)) continue;
-        why = Error::Text(to_string(core.type), " core ", core.index, " gave no answer to value ", i + 1);
+        why = Error::Text{to_string(core.type), " core ", core.index, " gave no answer to value ", i + 1};
         core.is_lost = true;
         return false;
       }
       if (Memory::load(answer(core) + code_at) == mailbox::echo_of(value)) continue;
-      why = Error::Text(to_string(core.type), " core ", core.index, " gave a wrong answer to value ", i + 1);
+      why = Error::Text{to_string(core.type), " core ", core.index, " gave a wrong answer to value ", i + 1};
       return false;
     }
     return true;
@@ -216,15 +216,15 @@ class CoreDispatch {
       Core& core = *busy_[b];
       if (!is_overdue(core.since_ns)) continue;
       core.is_lost = true;
-      Error::Text why(to_string(core.type), " core ", core.index, " gave no answer for ", limit_ns_ / 1'000'000, " ms");
+      Error::Text why{to_string(core.type), " core ", core.index, " gave no answer for ", limit_ns_ / 1'000'000, " ms"};
       if (busy_.size() > 1) why.append("; other blocks that were running: "), why.append(busy_.size() - 1);
       stream_.fail_task(*core.task, Errc::timed_out, why);
       return retire(b);
     }
     if (refused_ != nullptr && busy_.empty() && is_overdue(idle_since_ns_) && !stream_.failed()) {
       stream_.fail_task(*refused_, Errc::timed_out,
-                        Error::Text("no ", to_string(refused_->core), " core started within ", limit_ns_ / 1'000'000,
-                                    " ms; other programs may hold them, or the device has fewer"));
+                        Error::Text{"no ", to_string(refused_->core), " core started within ", limit_ns_ / 1'000'000,
+                                    " ms; other programs may hold them, or the device has fewer"});
     }
     return nullptr;
   }
@@ -238,11 +238,11 @@ class CoreDispatch {
   [[gnu::cold]] void report(const Core& core, std::uint64_t code) noexcept {
     if (code == mailbox::unknown_kernel) {
       stream_.fail_task(*core.task, Errc::kernel_failed,
-                        Error::Text("the cores' binary has no such kernel for ", to_string(core.type),
-                                    " cores; add it to the Tasks of rondo_dispatch"));
+                        Error::Text{"the cores' binary has no such kernel for ", to_string(core.type),
+                                    " cores; add it to the Tasks of rondo_dispatch"});
     } else {
       stream_.fail_task(*core.task, Errc::kernel_failed,
-                        Error::Text("the kernel returned ", code, " on ", to_string(core.type), " core ", core.index));
+                        Error::Text{"the kernel returned ", code, " on ", to_string(core.type), " core ", core.index});
     }
   }
 

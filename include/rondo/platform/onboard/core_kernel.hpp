@@ -59,8 +59,8 @@ class CoreKernel {
     }
     if (binary.blocks > most_blocks) {
       throw Error(Errc::invalid_argument,
-                  Error::Text(device.identity().platform, ": Options::orchestrator asks for ", binary.blocks,
-                              " blocks; the chip has ", most_blocks, " cube cores"));
+                  Error::Text{device.identity().platform, ": Options::orchestrator asks for ", binary.blocks,
+                              " blocks; the chip has ", most_blocks, " cube cores"});
     }
     if (device.calls().launch_host_args == nullptr) {
       dispatch.reason = Error::Text("tasks run on the AICPU: the runtime has no aclrtLaunchKernelWithHostArgs");

@@ -203,7 +203,7 @@ class Device {
     has_failed_ = has_failed_ || (status_of(code).poisoned() && !may_go_on(code));
     text_ = streams::is_own_text(code)        ? Error::Text(call)
             : code == code_stream_is_captured ? Error::Text("Options::stream is being captured")
-                                              : Error::Text(call, " returned ", code);
+                                              : Error::Text{call, " returned ", code};
     if (!kernel.empty()) text_.append(", kernel '"), text_.append(kernel), text_.append("'");
     if (said != nullptr && *said != '\0') {
       text_.append(": ");
@@ -213,7 +213,7 @@ class Device {
 
   /// Puts a text before the failure's, whose end is lost if it is long.
   [[gnu::cold]] void begin_failure(const Error::Text& text) noexcept {
-    text_ = Error::Text(text.c_str(), text_.c_str());
+    text_ = Error::Text{text.c_str(), text_.c_str()};
   }
 
   // --- set-up and teardown
@@ -291,8 +291,8 @@ class Device {
 
   [[nodiscard]] static const Options& checked(const Identity& identity, const Options& options) {
     if (options.timeout_ms > 0 || options.timeout_ms == -1) return options;  // NOLINT: the caller's
-    throw Error(Errc::invalid_argument, Error::Text(identity.platform, ": Options::timeout_ms is ", options.timeout_ms,
-                                                    "; set the time limit of a round, or -1 for none"));
+    throw Error(Errc::invalid_argument, Error::Text{identity.platform, ": Options::timeout_ms is ", options.timeout_ms,
+                                                    "; set the time limit of a round, or -1 for none"});
   }
   /// Makes a call of the runtime that may not return, on another thread, which takes the device for it; see bounded().
   template <class Call>

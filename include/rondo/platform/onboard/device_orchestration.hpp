@@ -43,8 +43,8 @@ class DeviceInterface {
   template <Element T, Direction D>
   [[nodiscard]] TensorHandle<T, D> get(std::uint32_t n) const {
     if (n >= args_.tensor_count || tensor(n).type != data_type_of<T> || tensor(n).direction != D) {
-      throw Error(Errc::invalid_argument, Error::Text("the interface's tensor ", n, " is no ", to_string(D), " of ",
-                                                      to_string(data_type_of<T>)));
+      throw Error(Errc::invalid_argument, Error::Text{"the interface's tensor ", n, " is no ", to_string(D), " of ",
+                                                      to_string(data_type_of<T>)});
     }
     return {TensorKey{TensorId{n}, args_.tag}};
   }
@@ -192,9 +192,9 @@ std::uint32_t orchestrate_on_device(const void* args_block, Orchestration&& orch
     detail::answer(args, last->round + 1, 0, Status{Errc::orchestration_failed}.poisoning(), text);
   };
   if (args.version != OrchestratorArgs::expected_version || args.rings != Orchestrator::rings) {
-    refuse(Error::Text("the orchestrator's program is of version ", OrchestratorArgs::expected_version, " with ",
+    refuse(Error::Text{"the orchestrator's program is of version ", OrchestratorArgs::expected_version, " with ",
                        Orchestrator::rings, " rings, the host of version ", args.version, " with ", args.rings,
-                       "; build both from the same Rondo, for the same runtime"));
+                       "; build both from the same Rondo, for the same runtime"});
     return 0;
   }
   try {
@@ -213,7 +213,7 @@ std::uint32_t orchestrate_on_device(const void* args_block, Orchestration&& orch
     }
     for (std::uint32_t t = 0; t < args.tensor_count; ++t) {
       if (io.tensor(t).address == 0) {  // after a copy that failed, the device goes on with what follows it
-        refuse(Error::Text("the address of the interface's tensor ", t, " has not reached the device"));
+        refuse(Error::Text{"the address of the interface's tensor ", t, " has not reached the device"});
         return 0;
       }
       state.orchestrator.place_interface(t, io.tensor(t).address);

@@ -183,11 +183,11 @@ class HcclCommunicator {
   /// reduction
   TaskId add_to(TaskGraph& graph, std::string_view name, const CollectiveTask& task) {
     if (platform::onboard::hccl_type(task.type) < 0) {
-      throw Error(Errc::unsupported, Error::Text(name, ": HCCL has no ", to_string(task.type)));
+      throw Error(Errc::unsupported, Error::Text{name, ": HCCL has no ", to_string(task.type)});
     }
     if (reduces(task.what) && platform::onboard::hccl_op(task.options.reduction) < 0) {
-      throw Error(Errc::unsupported, Error::Text(name, ": HCCL has no ", to_string(task.options.reduction),
-                                                 "; choose the sum, and let a kernel divide"));
+      throw Error(Errc::unsupported, Error::Text{name, ": HCCL has no ", to_string(task.options.reduction),
+                                                 "; choose the sum, and let a kernel divide"});
     }
     const CallTensor order{graph::order_of_collectives(graph), Access::read_write};
     Operation& operation = *operations_.emplace_back(std::make_unique<Operation>(*this, name, task));
@@ -224,14 +224,14 @@ class HcclCommunicator {
     void open(const CallSession& session) {
       const std::string_view platform = session.platform.name;
       if (!platform.ends_with("_onboard")) {
-        throw Error(Errc::unsupported, Error::Text(platform, ": ", name.c_str(),
-                                                   " is over HCCL, which joins NPUs; use mpi::Communicator here"));
+        throw Error(Errc::unsupported, Error::Text{platform, ": ", name.c_str(),
+                                                   " is over HCCL, which joins NPUs; use mpi::Communicator here"});
       }
       if (session.platform.device != ranks.options_.device) {
         throw Error(Errc::invalid_argument,
-                    Error::Text(platform, ": ", name.c_str(), " is of a communicator of device ", ranks.options_.device,
+                    Error::Text{platform, ": ", name.c_str(), " is of a communicator of device ", ranks.options_.device,
                                 ", the session is on device ", session.platform.device,
-                                "; make the communicator for that device"));
+                                "; make the communicator for that device"});
       }
       const graph::TensorRecord& from = session.view.tensors[index(task.from.tensor())];
       const graph::TensorRecord& to = session.view.tensors[index(task.to.tensor())];
@@ -307,8 +307,8 @@ class HcclCommunicator {
       }
       if (platform::onboard::errc_of(code) == Errc::timed_out) {  // the device still uses the memory
         ranks.is_stuck_ = true;
-        throw Error(Errc::timed_out, Error::Text(name.c_str(), ": rank ", ranks.rank_, " waited ",
-                                                 ranks.options_.timeout_ms, " ms for the other ranks"));
+        throw Error(Errc::timed_out, Error::Text{name.c_str(), ": rank ", ranks.rank_, " waited ",
+                                                 ranks.options_.timeout_ms, " ms for the other ranks"});
       }
       clean_up();
       must(what, code);
@@ -320,7 +320,7 @@ class HcclCommunicator {
     if (code == 0) return;
     const char* const text = hccl().error_string(code);
     throw Error(code == 9 ? Errc::timed_out : Errc::device_failed,
-                Error::Text(what, ": HCCL returned ", code, ", ", text == nullptr ? "?" : text));
+                Error::Text{what, ": HCCL returned ", code, ", ", text == nullptr ? "?" : text});
   }
 
   /// Makes the communicator, from the information that rank 0 gives out.
@@ -349,9 +349,9 @@ class HcclCommunicator {
     if (open + graphs <= options_.most_graphs) return true;
     end_graph(graphs);
     throw Error(Errc::limit_exceeded,
-                Error::Text(session.platform.name, ": more than ", options_.most_graphs,
+                Error::Text{session.platform.name, ": more than ", options_.most_graphs,
                             " graphs with collectives would be open on device ", options_.device,
-                            ", and HCCL would hang; close a session, or keep fewer shapes or slots"));
+                            ", and HCCL would hang; close a session, or keep fewer shapes or slots"});
   }
   void end_graph(std::uint32_t graphs) const noexcept {
     platform::onboard::hccl_graphs[options_.device].fetch_sub(graphs, std::memory_order_relaxed);

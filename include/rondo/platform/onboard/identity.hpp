@@ -32,7 +32,7 @@ inline void check_chip(const Calls& calls, const Identity& identity, std::uint32
       npu == static_cast<std::int64_t>(identity.npu_arch) && !name.empty()) {
     return;
   }
-  Error::Text text(identity.platform, ": device ", device, " is ");
+  Error::Text text{identity.platform, ": device ", device, " is "};
   if (name.empty()) {
     text.append("of a kind that the runtime does not name");
   } else {

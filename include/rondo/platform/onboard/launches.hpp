@@ -58,17 +58,17 @@ class Launches {
     for (std::uint32_t t = 0; t < view_.tasks.size(); ++t) kernels += is_launch(t) ? 1 : 0;
     launches_.reserve(kernels);
     if (kernels != 0 && !calls().launches()) {
-      throw Error(Errc::unsupported, Error::Text(device_.identity().platform,
+      throw Error(Errc::unsupported, Error::Text{device_.identity().platform,
                                                  ": the runtime has neither aclrtLaunchKernelV2 nor "
-                                                 "aclrtLaunchKernelWithHostArgs; install a newer one"));
+                                                 "aclrtLaunchKernelWithHostArgs; install a newer one"});
     }
     for (std::uint32_t i = 0; i < view_.tasks.size(); ++i) {
       // The order of the lanes is the one that the plan of the memory allows, on one stream as well.
       const std::uint32_t t = view_.lanes == nullptr ? i : view_.lanes->order[i];
       const graph::TaskRecord& task = view_.tasks[t];
       if (task.block_bytes == 0) {
-        throw Error(Errc::unsupported, Error::Text(device_.identity().platform, ": kernel '", view_.name(task.name),
-                                                   "' takes no argument, so it could do nothing; leave it out"));
+        throw Error(Errc::unsupported, Error::Text{device_.identity().platform, ": kernel '", view_.name(task.name),
+                                                   "' takes no argument, so it could do nothing; leave it out"});
       }
       const ArgWord* const block = args.block(t, 0);
       const auto offset = static_cast<std::size_t>(block - args.words()) * sizeof(ArgWord);

@@ -18,7 +18,7 @@ inline void* find_required(void* library, const char* name, const char* symbol) 
   void* const found = dlsym(library, symbol);
   if (found == nullptr) {
     throw Error(Errc::unsupported,
-                Error::Text(name, " has no ", symbol, ", which Rondo cannot do without; install a newer runtime"));
+                Error::Text{name, " has no ", symbol, ", which Rondo cannot do without; install a newer runtime"});
   }
   return found;
 }
@@ -49,8 +49,8 @@ inline void open_library(Calls& calls) {
   const char* where = std::getenv("LD_LIBRARY_PATH");
   if (where == nullptr || *where == '\0') where = "the system's library folders";
   throw Error(Errc::no_such_device,
-              Error::Text("no such device: libacl_rt.so not found (looked in ", detail::FixedText<128>(where), " for ",
-                          looked, "); install the vendor's runtime, or let RONDO_ACL_LIBRARY name it"));
+              Error::Text{"no such device: libacl_rt.so not found (looked in ", detail::FixedText<128>(where), " for ",
+                          looked, "); install the vendor's runtime, or let RONDO_ACL_LIBRARY name it"});
 }
 
 /// The calls of the profiler, which is looked for once; null if there is none.

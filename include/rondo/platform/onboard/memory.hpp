@@ -36,8 +36,8 @@ class DeviceMemory {
   [[nodiscard]] std::uint64_t allocate(Bytes size, Bytes alignment) {
     if (size > free_) {
       throw Error(Errc::out_of_memory,
-                  Error::Text(device_.identity().platform, ": ", size.value, " bytes of device memory were asked for, ",
-                              free_.value, " are free; use smaller tensors"));
+                  Error::Text{device_.identity().platform, ": ", size.value, " bytes of device memory were asked for, ",
+                              free_.value, " are free; use smaller tensors"});
     }
     device_.must("aclrtSetDevice", device_.enter());
     blocks_.reserve(blocks_.size() + 1);  // first, so that nothing fails once there is memory
@@ -62,8 +62,8 @@ class DeviceMemory {
     const bool is_host = kind == MemoryKind::mapped_host;
     if (!is_host && size > free_) {
       throw Error(Errc::out_of_memory,
-                  Error::Text(device_.identity().platform, ": ", size.value, " bytes of device memory were asked for, ",
-                              free_.value, " are free; use smaller tensors"));
+                  Error::Text{device_.identity().platform, ": ", size.value, " bytes of device memory were asked for, ",
+                              free_.value, " are free; use smaller tensors"});
     }
     device_.must("aclrtSetDevice", device_.enter());
     blocks_.reserve(blocks_.size() + 1);
@@ -169,8 +169,8 @@ class DeviceMemory {
 
   void must_have(bool has, const char* call) const {
     if (has) return;
-    throw Error(Errc::unsupported, Error::Text(device_.identity().platform, ": the runtime has no ", call,
-                                               ", so there is no memory of this kind; use another"));
+    throw Error(Errc::unsupported, Error::Text{device_.identity().platform, ": the runtime has no ", call,
+                                               ", so there is no memory of this kind; use another"});
   }
   /// Maps pinned memory in whole pages, since older Linux kernels register no less.
   void map_host(Block& block, std::uint64_t bytes, Bytes alignment) {
@@ -179,8 +179,8 @@ class DeviceMemory {
     must_have(calls().device_pointer_of_host != nullptr, "aclrtHostGetDevicePointer");
     must_have(calls().unregister_host != nullptr, "aclrtHostUnregister");
     if (alignment.value > page) {
-      throw Error(Errc::misaligned, Error::Text(device_.identity().platform, ": mapped host memory is aligned to ",
-                                                page, " bytes, not to ", alignment.value));
+      throw Error(Errc::misaligned, Error::Text{device_.identity().platform, ": mapped host memory is aligned to ",
+                                                page, " bytes, not to ", alignment.value});
     }
     bytes = align_up(bytes, page);
     block.given = bytes + page;

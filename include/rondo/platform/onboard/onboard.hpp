@@ -265,11 +265,11 @@ class Onboard {
       if (!dispatch_.reason.empty() && dispatch_.is_asked_for) sink(dispatch_.reason.c_str());
       refresh_costs_.remark(sink);
     } else if (last_ != nullptr) {
-      const Error::Text captures("the runtime refused ", last_->refusals(),
-                                 " captures; tasks were launched one by one");
+      const Error::Text captures{"the runtime refused ", last_->refusals(),
+                                 " captures; tasks were launched one by one"};
       if (last_->refusals() != 0) sink(captures.c_str());
-      const Error::Text streams("the runtime had ", last_->streams(), " of the ", last_->wanted_streams(),
-                                " streams over which the graph's tasks were to be spread");
+      const Error::Text streams{"the runtime had ", last_->streams(), " of the ", last_->wanted_streams(),
+                                " streams over which the graph's tasks were to be spread"};
       if (last_->streams() < last_->wanted_streams()) sink(streams.c_str());
     }
   }
@@ -310,7 +310,7 @@ class Onboard {
     callers_.open(view);
     const auto needs = streams::staging_needs<A>(view, Transfers::longest_run, options_.staging);
     if (const Status status = transfers_.wait(); !status) {
-      throw Error(status.code(), Error::Text(name, ": waiting for what was copied: ", failure_text()));
+      throw Error(status.code(), Error::Text{name, ": waiting for what was copied: ", failure_text()});
     }
     device_.must("aclrtMallocHost", transfers_.resize(needs.bytes, needs.remembered, needs.inputs, needs.outputs));
   }
@@ -339,8 +339,8 @@ class Onboard {
       last_ = nullptr;
       round_ns_ = 0;  // a warm-up is no round
       if (!status) {
-        Error::Text text(name, ": the first run, over memory that is all zero, failed: ", status.message(),
-                         ". If a kernel cannot stand zeros, set Options::warm_up = false; the platform reports: ");
+        Error::Text text{name, ": the first run, over memory that is all zero, failed: ", status.message(),
+                         ". If a kernel cannot stand zeros, set Options::warm_up = false; the platform reports: "};
         text.append(failure_text());
         throw Error(status.code(), text);
       }

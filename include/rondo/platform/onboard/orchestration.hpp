@@ -204,7 +204,7 @@ class Orchestration {
     if (!status) {
       const Error::Text said = platform_.failure_text();
       (void)unload();
-      throw Error(status.code(), Error::Text(P::name, ": the orchestrator's args could not be written: ", said));
+      throw Error(status.code(), Error::Text{P::name, ": the orchestrator's args could not be written: ", said});
     }
   }
 
@@ -217,14 +217,14 @@ class Orchestration {
     Error::Text why = has_answered_ ? text_ : platform_.failure_text();
     if (status.code() != Errc::unsupported) {
       (void)unload();
-      throw Error(status.code(), Error::Text(P::name, ": trying out the cores: ", why));
+      throw Error(status.code(), Error::Text{P::name, ": trying out the cores: ", why});
     }
-    const Error::Text reason("tasks run on the AICPU: ", cores_->failed_side(result_.tasks), " (", why, ")");
+    const Error::Text reason{"tasks run on the AICPU: ", cores_->failed_side(result_.tasks), " (", why, ")"};
     status = release_cores();
     cores_.reset();
     if (!status) {
       (void)unload();
-      throw Error(status.code(), Error::Text(P::name, ": unloading ", CoreKernel::name));
+      throw Error(status.code(), Error::Text{P::name, ": unloading ", CoreKernel::name});
     }
     platform_.note_dispatch({true, false, 0, 0, reason});
     places_.mailboxes_at = 0;

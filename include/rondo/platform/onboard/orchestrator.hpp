@@ -81,16 +81,16 @@ class Orchestrator {
     const char* const platform = device_.identity().platform;
     if (calls().register_cpu_function == nullptr || !calls().launches()) {
       throw Error(Errc::unsupported,
-                  Error::Text(platform, ": the runtime has no ",
+                  Error::Text{platform, ": the runtime has no ",
                               calls().register_cpu_function == nullptr ? "aclrtRegisterCpuFunc" : "aclrtLaunchKernelV2",
                               ", so nothing builds the graph on the device; install a newer runtime, or choose "
-                              "runtime::HostBuildGraph"));
+                              "runtime::HostBuildGraph"});
     }
     if (source.binary.file == nullptr && source.binary.data.empty()) {
       throw Error(Errc::invalid_argument,
-                  Error::Text(platform,
+                  Error::Text{platform,
                               ": Options::orchestrator names no binary; this runtime builds its graph on the "
-                              "device, so it needs a program for the AICPU, see docs/onboard.md"));
+                              "device, so it needs a program for the AICPU, see docs/onboard.md"});
     }
   }
 
@@ -111,8 +111,8 @@ class Orchestrator {
   [[nodiscard]] std::vector<std::byte> read(const char* path) const {
     std::vector<std::byte> bytes = bytes_of_file(path);
     if (!bytes.empty()) return bytes;
-    throw Error(Errc::invalid_argument, Error::Text(device_.identity().platform, ": the orchestrator's binary ", path,
-                                                    " cannot be read; build it, see docs/onboard.md"));
+    throw Error(Errc::invalid_argument, Error::Text{device_.identity().platform, ": the orchestrator's binary ", path,
+                                                    " cannot be read; build it, see docs/onboard.md"});
   }
 
   Device& device_;

@@ -44,7 +44,7 @@ class Runtime {
       check(calls_, platform, "aclrtGetDeviceCount", calls_.device_count(&count));
       if (device >= count || device >= max_devices) {
         throw Error(Errc::no_such_device,
-                    Error::Text(platform, ": there is no device ", device, ", the machine has ", count));
+                    Error::Text{platform, ": there is no device ", device, ", the machine has ", count});
       }
       Device& d = devices_[device];
       if (d.open == 0 || entered_ != d.token) {

@@ -237,11 +237,11 @@ class Hosted {
   }
   [[nodiscard]] static constexpr bool is_on_host(MemoryKind kind) noexcept { return kind >= MemoryKind::mapped_host; }
   [[noreturn, gnu::cold]] void fail_to_allocate(MemoryKind kind, Bytes size) const {
-    Error::Text text(Self::name, ": ", size.value, " bytes of ", to_string(kind), " memory were asked for, ");
+    Error::Text text{Self::name, ": ", size.value, " bytes of ", to_string(kind), " memory were asked for, "};
     if (is_on_host(kind) || size <= free_) {
       text.append("and the system has no more; use smaller tensors");
     } else {
-      text.append(Error::Text(free_.value, " are free; use smaller tensors"));
+      text.append(Error::Text{free_.value, " are free; use smaller tensors"});
     }
     throw Error(Errc::out_of_memory, text);
   }

@@ -4,7 +4,7 @@
 
 #include <rondo/arch/costs.hpp>
 #include <rondo/args/args_table.hpp>
-#include <rondo/graph/loop_calls.hpp>
+#include <rondo/graph/rare_code.hpp>
 #include <rondo/graph/records.hpp>
 #include <rondo/memory/concurrency.hpp>
 #include <rondo/platform/sim/halt.hpp>
@@ -41,7 +41,7 @@ class Inline {
 
     /// The graph whose tasks `calls` run: an outline of `whole` if that has loops.
     [[nodiscard]] graph::GraphView graph(const graph::GraphView& whole) const noexcept {
-      return loops == nullptr ? whole : loops->outline.view();
+      return loops == nullptr ? whole : loops->outline;
     }
   };
   /// A static graph: its calls are code; this holds the address of their arguments.

@@ -23,6 +23,7 @@ class LoopForecast {
   LoopForecast(const graph::GraphView& graph, std::span<const double> costs, std::span<const ArgWord* const> decisions,
                const VirtualChip::Parts& parts)
       : graph_{graph},
+        whole_{graph},
         first_block_(graph.tasks.size() + 1),
         loop_ns_(graph.loops.size()),
         repetitions_(graph.loops.size()),
@@ -48,6 +49,27 @@ class LoopForecast {
     }
   }
 
+  /// Writes the costs of all tasks and blocks into the chip that runs the outline of the graph.
+  void fill(VirtualChip& chip, std::span<const double> costs) const { fill(chip, whole_, costs); }
+
+  /// Takes over the times of the chip that has run the outline of the graph.
+  void note(const VirtualChip& chip) noexcept {
+    critical_.clear();
+    for (double& busy : busy_) busy = 0;
+    scheduler_busy_ = 0;
+    place(chip, whole_, 0);
+    list_critical(chip, whole_);
+    charge(chip, whole_, 1);
+  }
+
+  // The values of Prediction's members of these names, for all tasks of the graph.
+  [[nodiscard]] std::span<const TaskTimes> times() const noexcept { return times_; }
+  [[nodiscard]] std::span<const BlockRun> blocks() const noexcept { return blocks_; }
+  [[nodiscard]] std::span<const std::uint32_t> critical_path() const noexcept { return critical_; }
+  [[nodiscard]] std::span<const double> busy() const noexcept { return busy_; }
+  [[nodiscard]] double scheduler_busy() const noexcept { return scheduler_busy_; }
+
+ private:
   /// Writes the costs of an outline's tasks into its chip.
   void fill(VirtualChip& chip, const graph::Outline& outline, std::span<const double> costs) const {
     std::size_t block = 0;
@@ -61,24 +83,6 @@ class LoopForecast {
     }
   }
 
-  /// Takes over the times of the whole graph, whose outline `chip` has run.
-  void note(const VirtualChip& chip, const graph::Outline& outline) noexcept {
-    critical_.clear();
-    for (double& busy : busy_) busy = 0;
-    scheduler_busy_ = 0;
-    place(chip, outline, 0);
-    list_critical(chip, outline);
-    charge(chip, outline, 1);
-  }
-
-  // The values of Prediction's members of these names, for all tasks of the graph.
-  [[nodiscard]] std::span<const TaskTimes> times() const noexcept { return times_; }
-  [[nodiscard]] std::span<const BlockRun> blocks() const noexcept { return blocks_; }
-  [[nodiscard]] std::span<const std::uint32_t> critical_path() const noexcept { return critical_; }
-  [[nodiscard]] std::span<const double> busy() const noexcept { return busy_; }
-  [[nodiscard]] double scheduler_busy() const noexcept { return scheduler_busy_; }
-
- private:
   void place(const VirtualChip& chip, const graph::Outline& outline, double from) noexcept {
     for (std::size_t i = 0; i < outline.items().size(); ++i) {
       const graph::Outline::Item& item = outline.items()[i];
@@ -118,6 +122,7 @@ class LoopForecast {
   }
 
   graph::GraphView graph_;
+  graph::Outline whole_;                  ///< of the graph
   std::vector<std::size_t> first_block_;  ///< by task
   std::vector<graph::Outline> outlines_;  ///< by loop
   std::vector<VirtualChip> chips_;        ///< by loop: one repetition

@@ -93,16 +93,16 @@ class Model {
           all.push_back(cost);
           if (!(cost >= 0 && cost < 1e18)) {
             throw Error(Errc::invalid_argument,
-                        Error::Text("task ", task.added_as, " '", graph.name(task.name),
+                        Error::Text{"task ", task.added_as, " '", graph.name(task.name),
                                     "' states a cost that is negative or no number of nanoseconds; "
-                                    "correct its cost()"));
+                                    "correct its cost()"});
           }
         }
         if (task.cost != nullptr) ++stated_;
       }
       if (calls_.loops != nullptr) {
         loops_ = std::make_unique<LoopForecast>(graph, all, calls_.decisions, chip_.parts());
-        loops_->fill(chip_, calls_.loops->outline, all);
+        loops_->fill(chip_, all);
       } else {
         chip_.costs() = std::move(all);
       }
@@ -174,7 +174,7 @@ class Model {
       } else {
         chip_.run();
       }
-      if (loops_ != nullptr) loops_->note(chip_, calls_.loops->outline);
+      if (loops_ != nullptr) loops_->note(chip_);
     }
     [[gnu::cold, gnu::noinline]] Status measure(Halt& halt) noexcept {
       const Status status = Inline::run(calls_, halt, [&, call = std::size_t{0}](const Inline::Call& each) mutable {

@@ -136,7 +136,7 @@ class PoolProgram {
     rondo::detail::ByteReader from(bytes);
     if (const auto threads = from.get<std::uint32_t>(); threads != threads_) {
       throw Error(Errc::invalid_argument,
-                  Error::Text("the schedule was learned for ", threads, " threads, and the session has ", threads_));
+                  Error::Text{"the schedule was learned for ", threads, " threads, and the session has ", threads_});
     }
     std::vector<double> costs = from.get_all<double>();
     const auto flags = from.get<KeptFlags>();

@@ -139,8 +139,8 @@ class RoundChecker {
       if (d.bytes == 0) continue;
       const std::uint32_t before = map_.before(segment.begin);
       findings.add({kind, Finding::none, Finding::none, segment.begin + d.first, d.bytes,
-                    Error::Text(d.bytes, " bytes of no tensor, after the end of '",
-                                graph_.name(graph_.tensors[before].name), "', differ from run to run")});
+                    Error::Text{d.bytes, " bytes of no tensor, after the end of '",
+                                graph_.name(graph_.tensors[before].name), "', differ from run to run"}});
     }
   }
 
@@ -258,7 +258,7 @@ class RoundChecker {
       const auto d = difference(before_task_, segment.begin, segment.end);
       if (d.bytes == 0) continue;
       Finding f{Finding::Kind::wrote_outside, task.added_as, segment.tensor, segment.begin + d.first, d.bytes, {}};
-      f.text = Error::Text("task ", task.added_as, " '", graph_.name(task.name), "' changed ", d.bytes, " bytes of ");
+      f.text = Error::Text{"task ", task.added_as, " '", graph_.name(task.name), "' changed ", d.bytes, " bytes of "};
       if (segment.tensor != MemoryMap::no_tensor) {
         f.offset -= map_.place(segment.tensor).begin;
         bool is_input = false;
@@ -266,13 +266,14 @@ class RoundChecker {
           is_input |= arg.is_address_of(segment.tensor);
         }
         if (is_input) f.kind = Finding::Kind::wrote_input;
-        const Error::Text rest("tensor '", graph_.name(graph_.tensors[segment.tensor].name), "', the first at byte ",
-                               f.offset, ", which it ", is_input ? "only reads" : "does not receive");
+        const Error::Text rest{
+            "tensor '",    graph_.name(graph_.tensors[segment.tensor].name), "', the first at byte ", f.offset,
+            ", which it ", is_input ? "only reads" : "does not receive"};
         f.text.append(rest);
       } else {
         const std::uint32_t before = map_.before(segment.begin);
-        const Error::Text rest("no tensor, the first ", f.offset - map_.place(before).end, " bytes after the end of '",
-                               graph_.name(graph_.tensors[before].name), "'");
+        const Error::Text rest{"no tensor, the first ", f.offset - map_.place(before).end, " bytes after the end of '",
+                               graph_.name(graph_.tensors[before].name), "'"};
         f.text.append(rest);
       }
       findings.add(f);
@@ -298,9 +299,9 @@ class RoundChecker {
       const graph::TensorRecord& tensor = graph_.tensors[t];
       const std::uint64_t size = tensor.bytes / tensor.count;
       findings.add({Finding::Kind::left_unwritten, task.added_as, t, first * size, elements * size,
-                    Error::Text("task ", task.added_as, " '", graph_.name(task.name), "' left ", elements, " of ",
+                    Error::Text{"task ", task.added_as, " '", graph_.name(task.name), "' left ", elements, " of ",
                                 tensor.count, " elements of its Out '", graph_.name(tensor.name),
-                                "' unwritten, the first at index ", first, "; write each, or take it as InOut")});
+                                "' unwritten, the first at index ", first, "; write each, or take it as InOut"}});
     });
     put_back(expected_);
     return {};
@@ -322,8 +323,9 @@ class RoundChecker {
             ? "differs when tasks run in another order that the edges allow: an edge is missing; tensor '"
             : "differs when the engine runs the tasks: they race; tensor '";
     Finding f{kind, Finding::none, tensor, d.first, d.bytes, {}};
-    f.text = Error::Text(what, graph_.name(record.name), "', first at index ", d.first / (record.bytes / record.count),
-                         ", ", d.bytes, " bytes");
+    f.text = Error::Text{
+        what,    graph_.name(record.name), "', first at index ", d.first / (record.bytes / record.count), ", ", d.bytes,
+        " bytes"};
     append_writers(f.text, tensor);
     findings.add(f);
   }
@@ -333,7 +335,7 @@ class RoundChecker {
     for (const graph::TaskRecord& task : graph_.tasks) {
       for_each_written(task, [&](std::uint32_t written, bool) {
         if (written != tensor) return;
-        text.append(Error::Text(any ? ", " : " ", "task ", task.added_as, " '", graph_.name(task.name), "'"));
+        text.append(Error::Text{any ? ", " : " ", "task ", task.added_as, " '", graph_.name(task.name), "'"});
         any = true;
       });
     }

@@ -75,8 +75,8 @@ template <class Body>
   } catch (const std::system_error& e) {
     throw Error(
         Errc::out_of_resources,
-        Error::Text(what, " could not be started: the system says error ", e.code().value(),
-                    e.code() == std::errc::resource_unavailable_try_again ? ", no thread is left" : "", advice));
+        Error::Text{what, " could not be started: the system says error ", e.code().value(),
+                    e.code() == std::errc::resource_unavailable_try_again ? ", no thread is left" : "", advice});
   }
 }
 

@@ -138,7 +138,7 @@ class TaskStream {
   [[gnu::cold]] void fail_task(const TaskSlot& task, Errc code, const Error::Text& why) noexcept {
     const auto index = static_cast<std::uint32_t>(task.number - first_);
     fail(Status::of_task(code, index).poisoning(),
-         Error::Text("task ", index, " '", std::string_view{task.name, task.name_size}, "': ", why));
+         Error::Text{"task ", index, " '", std::string_view{task.name, task.name_size}, "': ", why});
   }
   /// Starts no further task in this round; the caller makes the round fail.
   void abandon() noexcept { mode_.store(Mode::failed, std::memory_order_relaxed); }

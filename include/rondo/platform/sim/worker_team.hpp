@@ -36,7 +36,7 @@ class WorkerTeam {
     try {
       for (std::size_t w = 1; w <= count; ++w) {
         threads_.push_back(start_thread([this, w]() noexcept { run(w); },
-                                        Error::Text("thread ", w, " of ", count).c_str(), "; ask for fewer"));
+                                        Error::Text{"thread ", w, " of ", count}.c_str(), "; ask for fewer"));
         if (w < options.cores.size()) host::run_on(threads_.back(), options.cores, w);
       }
     } catch (...) {

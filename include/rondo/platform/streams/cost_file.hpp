@@ -160,7 +160,7 @@ inline void write_costs(const char* path, const MeasuredCosts& costs) {
   const detail::File file{std::fopen(path, "r")};
   if (file == nullptr && errno == ENOENT) {
     throw Error(Errc::invalid_argument,
-                Error::Text(path, ": there is no such file of costs; tools/calibrate writes it"));
+                Error::Text{path, ": there is no such file of costs; tools/calibrate writes it"});
   }
   char text[4096];
   const std::size_t size = file == nullptr ? 0 : std::fread(text, 1, sizeof(text), file.get());
@@ -187,7 +187,7 @@ inline void write_costs(const char* path, const MeasuredCosts& costs) {
   if (is_good && format == 1) return costs;
   throw Error(
       Errc::invalid_argument,
-      Error::Text(path, ": this is no file of costs, or one of another version; tools/calibrate writes it anew"));
+      Error::Text{path, ": this is no file of costs, or one of another version; tools/calibrate writes it anew"});
 }
 
 /// The measured costs as predictions take them (`Model::Options::costs`): the launch, and the latency and bandwidth of
@@ -218,11 +218,11 @@ template <class Device>
     const FixedText<192> here = device.machine();
     if (std::string_view{costs.platform} == platform && costs.machine == here) return costs.refresh;
     throw Error(Errc::invalid_argument,
-                Error::Text(file.path, ": it was measured for ", costs.platform, " on ", costs.machine,
-                            ", and this is ", platform, " on ", here, "; run tools/calibrate here"));
+                Error::Text{file.path, ": it was measured for ", costs.platform, " on ", costs.machine,
+                            ", and this is ", platform, " on ", here, "; run tools/calibrate here"});
   } catch (const Error& error) {
     if (file.if_unusable == IfUnusable::refuse) throw;
-    remark = Error::Text("costs are not taken from ", error.what());
+    remark = Error::Text{"costs are not taken from ", error.what()};
   }
   return std::nullopt;
 }

@@ -240,7 +240,7 @@ class HostLoops {
     call = Api::synchronize;
     code = wait();
     if (code != code_ok || !host_.stop.is_made()) return code;
-    text_ = Error::Text("a stop request ended the round at loop '", loop.name, "'");
+    text_ = Error::Text{"a stop request ended the round at loop '", loop.name, "'"};
     call = text_.c_str();
     return loop_stopped;
   }

@@ -44,8 +44,8 @@ class LibraryCalls {
     Error::Text thrown;
     const int code = call_on_stream(call.entry, call.words.data(), stream, thrown);
     if (code == 0) return code_ok;
-    failure_ = code == call_threw ? Error::Text("library call '", call.name, "' threw ", thrown.c_str())
-                                  : Error::Text("library call '", call.name, "' returned ", code);
+    failure_ = code == call_threw ? Error::Text{"library call '", call.name, "' threw ", thrown.c_str()}
+                                  : Error::Text{"library call '", call.name, "' returned ", code};
     what = failure_.c_str();
     return library_call_failed;
   }

@@ -103,7 +103,7 @@ class Orchestrator : public StreamCore {
   [[nodiscard]] T value(Input<T> input) const {
     const std::span<const T> all = values(input);
     if (all.size() != 1) {
-      throw Error(Errc::wrong_size, Error::Text("value() takes an input of one element, this has ", all.size()));
+      throw Error(Errc::wrong_size, Error::Text{"value() takes an input of one element, this has ", all.size()});
     }
     return all[0];
   }
@@ -186,8 +186,8 @@ class Orchestrator : public StreamCore {
     if (graph::knows(limits_, type)) [[likely]]
       return;
     throw Error(Errc::unsupported,
-                Error::Text("an intermediate is ", to_string(type), ", which ", limits_.name,
-                            " does not support; choose ", graph::chip_with(type), " or another type"));
+                Error::Text{"an intermediate is ", to_string(type), ", which ", limits_.name,
+                            " does not support; choose ", graph::chip_with(type), " or another type"});
   }
   /// An intermediate of the open scope. @throws Error invalid_argument
   [[nodiscard]] TensorState& make_tensor(const Shape& shape, std::uint32_t element_bytes) {
@@ -249,7 +249,7 @@ class Orchestrator : public StreamCore {
   }
 
   [[noreturn]] static void fail_add(std::string_view task, const char* what) {
-    throw Error(Errc::invalid_argument, Error::Text("task '", task, "' ", what));
+    throw Error(Errc::invalid_argument, Error::Text{"task '", task, "' ", what});
   }
   void check_add(std::string_view name, Blocks blocks, std::size_t tensors, std::size_t scalars) const;
   /// Checks that two uses by one task either both read or do not overlap. @throws Error if not

@@ -33,8 +33,8 @@ inline Region<T, D> Orchestrator<Derived>::view(const Region<T, D>& region, cons
                                                 const Shape& extents) const {
   const std::size_t rank = region.rank_;
   if (low.rank() != rank || extents.rank() != rank) {
-    throw Error(Errc::invalid_argument, Error::Text("a view of a tensor of ", rank, " dimensions is given ", low.rank(),
-                                                    " first indices and ", extents.rank(), " extents"));
+    throw Error(Errc::invalid_argument, Error::Text{"a view of a tensor of ", rank, " dimensions is given ", low.rank(),
+                                                    " first indices and ", extents.rank(), " extents"});
   }
   if (!is_alive(*region.tensor_, region.serial_)) {
     throw Error(Errc::invalid_argument, Error::Text("a view is made of a region whose scope or round is over"));
@@ -49,8 +49,8 @@ inline Region<T, D> Orchestrator<Derived>::view(const Region<T, D>& region, cons
     const std::int64_t extent = extents.extent(d);
     if (first < 0 || extent < 1 || static_cast<std::uint64_t>(first) > region.extents_[d] ||
         static_cast<std::uint64_t>(extent) > region.extents_[d] - static_cast<std::uint64_t>(first)) {
-      throw Error(Errc::invalid_argument, Error::Text("a view takes ", extent, " from index ", first, " in dimension ",
-                                                      d, ", where there are ", region.extents_[d]));
+      throw Error(Errc::invalid_argument, Error::Text{"a view takes ", extent, " from index ", first, " in dimension ",
+                                                      d, ", where there are ", region.extents_[d]});
     }
     const std::uint64_t full = region.tensor_->extents[d];
     view.low_[d] = (region.whole_ ? 0 : region.low_[d]) + static_cast<std::uint64_t>(first);
@@ -69,7 +69,7 @@ inline void Orchestrator<Derived>::check_add(std::string_view name, Blocks block
                                              std::size_t scalars) const {
   const auto fail = [&](std::uint64_t count, const char* what, std::uint64_t most) {
     throw Error(Errc::limit_exceeded,
-                Error::Text("task '", name, "' has ", count, " ", what, "; the most on ", limits_.name, " is ", most));
+                Error::Text{"task '", name, "' has ", count, " ", what, "; the most on ", limits_.name, " is ", most});
   };
   if (blocks.count == 0) [[unlikely]]
     fail_add(name, "runs as 0 blocks; it takes at least 1");

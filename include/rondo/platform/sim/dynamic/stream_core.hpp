@@ -129,8 +129,8 @@ class StreamCore {
   void open_scope() {
     check_running();
     if (depth_ + 1 == max_scopes) {
-      throw Error(Errc::limit_exceeded, Error::Text("a scope is opened inside of ", max_scopes - 1,
-                                                    " others; the most is ", max_scopes, " deep, the round included"));
+      throw Error(Errc::limit_exceeded, Error::Text{"a scope is opened inside of ", max_scopes - 1,
+                                                    " others; the most is ", max_scopes, " deep, the round included"});
     }
     ++depth_;
     const std::uint32_t ring = depth_ < ring_count_ ? depth_ : ring_count_ - 1;

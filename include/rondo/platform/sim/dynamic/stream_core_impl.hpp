@@ -79,8 +79,8 @@ inline void StreamCore::take_words(TaskSlot& slot, std::uint64_t words) {
 
 inline void StreamCore::fail_stuck(const Shortage& shortage) {
   const OpenScope& open = current();
-  Error::Text text("scope ", open.serial - scopes_[0].serial, " (depth ", depth_,
-                   ") waits for room that nothing will free: ");
+  Error::Text text{"scope ", open.serial - scopes_[0].serial, " (depth ", depth_,
+                   ") waits for room that nothing will free: "};
   shortage.is_shared ? text.append("all rings together hold ") : text.append({"ring ", open.ring, " holds "});
   text.append({shortage.capacity, " ", shortage.what, ", and ", shortage.needed, " are needed; "});
   if (shortage.option != nullptr) text.append({"enlarge StreamOptions::", shortage.option, " or "});

@@ -174,12 +174,12 @@ class TaskGraph {
   }
 
   /// Adds a task that runs a raw kernel. `arguments`, in the order of its words: reads(x), writes(y), updates(z) for
-  /// addresses, anything else for scalars.
+  /// addresses, anything else for scalars. @throws Error invalid_argument: a tensor of another graph, or no `entry`
   template <class... A>
   constexpr TaskId add_raw(std::string_view name, CoreType core, KernelEntry entry, const A&... arguments) {
     return add_raw(name, core, Blocks{1}, entry, arguments...);
   }
-  /// The same in `blocks` blocks. @throws Error as above
+  /// The same in `blocks` blocks. @throws Error as above, and for 0 blocks
   template <class... A>
   constexpr TaskId add_raw(std::string_view name, CoreType core, Blocks blocks, KernelEntry entry,
                            const A&... arguments) {
@@ -240,18 +240,18 @@ class TaskGraph {
   /// `after` starts only when `before` is done. @throws Error invalid_argument if either is not a task of this graph.
   constexpr void add_edge(TaskId before, TaskId after, Where where = Where::current());
 
-  /// Adds a loop: the tasks that `body`, a callable without parameters, adds to this graph run again and again until
-  /// `condition`, a tensor of one integer or bool that they write, is not 0 at the end of a repetition, but `most`
-  /// times at most; docs/loops.md says who decides. From the second repetition on, the tasks find
-  /// their tensors as the previous one left them. Loops nest up to `most_loop_depth` deep. `expected`: the number of
-  /// repetitions that predictions assume; 0: `most`. Returns the task that decides; an edge to or from a task of the
-  /// loop orders the whole loop. If `body` throws, what it added is removed. Include graph/loops.hpp. @throws Error
-  /// invalid_argument: names the condition, and what is wrong with it or with the body; limit_exceeded
+  /// Adds a loop of the tasks that `body`, a callable without parameters, adds to this graph. They run until
+  /// `condition`, a tensor of one integer or bool that they write, is not 0 at the end of a repetition, or `most`
+  /// times; docs/loops.md says which side reads it. A repetition finds the tensors as the previous one left them. Loops
+  /// nest up to `most_loop_depth` deep. `expected`: the number of repetitions that predictions assume; 0: `most`.
+  /// Returns the task that decides. An edge to or from a task of the loop orders the whole loop. If `body` throws, what
+  /// it added is removed. Include graph/loops.hpp. @throws Error invalid_argument: names the condition, and what is
+  /// wrong with it or with the body; limit_exceeded
   template <class T, Direction D, class Body>
   constexpr TaskId repeat_until(TensorHandle<T, D> condition, Extent most, Body&& body, double expected = 0,
                                 Where where = Where::current());
-  /// The same for tasks that run once, if `condition` is not 0 when the loop begins, or not at all. Tensors that only
-  /// they write are undefined after them. `expected`: the fraction of rounds in which they run; 0 means 1.
+  /// The same for tasks that run once if `condition` is not 0 before them, and otherwise not at all. Tensors that only
+  /// they write are undefined afterwards. `expected`: the fraction of rounds in which they run; 0 means 1.
   template <class T, Direction D, class Body>
   constexpr TaskId when(TensorHandle<T, D> condition, Body&& body, double expected = 0, Where where = Where::current());
   /// The most levels of nested loops.

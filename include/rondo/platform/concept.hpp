@@ -41,7 +41,7 @@ template <class P>
 concept HasOptions =
     std::default_initializable<typename P::Options> && std::constructible_from<P, const typename P::Options&>;
 
-/// Options with a member `SavedFile saved`: sessions take their plan, and what was learned, from that file.
+/// Options with a member `SavedFile saved`: the file from which sessions take their plan and what was learned.
 template <class Options>
 concept NamesSavedFile = requires(const Options& options) {
   { (options.saved) } -> std::same_as<const SavedFile&>;
@@ -83,15 +83,15 @@ concept HasLaunch = requires(P& p, const Graph& graph, Args& args, decltype(p.lo
   { p.unload(program) } noexcept -> std::same_as<Status>;
 };
 
-/// A device and its memory. It needs the six parts above.
+/// A device and its memory: HasArch, HasName, HasOptions, HasMemory, HasCopy and HasWait; for a graph also HasLaunch.
 ///
 /// `static constexpr memory::Concurrency concurrency` says in which order its tasks may run; by default, in parallel.
 ///
 /// The concepts cannot check these rules:
 /// 1. copy_in, launch and copy_out take effect in the order of the calls, but may be incomplete until wait() returns.
 /// 2. The host memory of a copy belongs to the platform until wait() has returned.
-/// 3. After a status that `poisons`, only wait(), unload(), release(), close() and the destructor are called; they
-/// still release everything.
+/// 3. After a status that is poisoned(), only wait(), unload(), release(), close() and the destructor are called;
+/// they still release everything.
 /// 4. None of the calls of a round allocates, locks, logs, reads a clock or throws.
 /// 5. One platform object serves one session, and one thread at a time uses it; only request_stop() may come from any
 /// thread.
@@ -162,8 +162,8 @@ concept QueueLaunches = requires(detail::QueueOf<P>& queue, std::uint32_t slot, 
 /// overlaps_rounds() const noexcept` returns whether this platform object does so. A session that gives each slot its
 /// own workspace then calls `void overlap_rounds()` of the queue, once. Memory that all rounds share (see
 /// TensorRecord::is_shared_by_rounds) is still used in the order of the launches. The platform does not know which
-/// rounds use the same device memory of the caller; so the session calls `void run_alone(slot) noexcept` of the queue
-/// before the launch of a round that binds such memory, and that round overlaps with no other.
+/// rounds use the same device memory of the caller, so before the launch of a round that binds such memory the session
+/// calls `void run_alone(slot) noexcept` of the queue, and that round overlaps with no other.
 template <class P>
 concept HasOverlappingRounds = detail::declares<P, Capability::overlapping_rounds> && requires(const P& p) {
   { p.overlaps_rounds() } noexcept -> std::same_as<bool>;
@@ -185,7 +185,7 @@ concept HasSnapshotCopy = detail::declares<P, Capability::snapshot_copy> &&
                           };
 
 /// Copies within device memory, between rounds and in order with them: `Status copy_on_device(const DeviceCopy&)
-/// noexcept` may return before the copy ends. Sessions pack device memory that is misaligned or has strides.
+/// noexcept` may return before the copy ends. With it, sessions pack device memory that is misaligned or has strides.
 template <class P>
 concept HasDeviceCopy = detail::declares<P, Capability::device_copy> && requires(P& p, const DeviceCopy& copy) {
   { p.copy_on_device(copy) } noexcept -> std::same_as<Status>;
@@ -201,8 +201,8 @@ concept HasPinnedMemory = detail::declares<P, Capability::pinned_memory> && requ
 
 /// Memory of the kinds in `static constexpr MemoryKinds memory_kinds`, which `release` takes back:
 /// `DevicePtr<std::byte> allocate(MemoryKind, Bytes size, Bytes alignment)`, which throws Error. `void*
-/// host_address(DevicePtr<std::byte>) const noexcept` returns where the host accesses a block of mapped_host, to and
-/// from which nothing is copied.
+/// host_address(DevicePtr<std::byte>) const noexcept` returns the address at which the host accesses a block of
+/// mapped_host.
 template <class P>
 concept HasMemoryKinds = detail::declares<P, Capability::memory_kinds> && requires(P& p, DevicePtr<std::byte> at) {
   { P::memory_kinds } -> std::convertible_to<MemoryKinds>;

@@ -13,7 +13,7 @@ namespace rondo {
 
 class SavedFile;
 
-/// What happens when a session cannot use the file that its options name.
+/// The reaction to a file that the options name and the session cannot use.
 enum class IfUnusable : std::uint8_t {
   refuse,  ///< opening throws an Error that says why
   ignore,  ///< the session plans and learns as without a file; its log says why
@@ -39,7 +39,7 @@ class SavedFile {
 
   /// Null: no file.
   [[nodiscard]] constexpr const char* path() const noexcept { return path_; }
-  /// What happens if the file is missing, damaged, or of another session.
+  /// The reaction to a file that is missing, damaged, or of another session.
   [[nodiscard]] constexpr IfUnusable if_unusable() const noexcept { return if_unusable_; }
   /// Called by sessions: reads the file if there is one; see detail::load_saved().
   void load(const detail::SavedOrigin& origin, std::optional<detail::SavedState>& state, Error::Text& reason) const {

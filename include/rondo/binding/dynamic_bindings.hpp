@@ -76,8 +76,8 @@ class DynamicBindings {
   /// Binds host memory with strides: a round packs its elements to be copied, and scatters those that it wrote.
   /// `first`: the address of the element at index 0 of each dimension. For memory without gaps this is bind(), at its
   /// cost. Errors: as above; also overlapping if rounds write the tensor and elements of the layout share bytes;
-  /// invalid_argument for elements of another size than the tensor's, or a layout that is not valid; out_of_memory.
-  /// Cost: allocates packed memory unless an earlier binding of the tensor has left enough; rounds do not allocate.
+  /// invalid_argument for elements of another size than the tensor's, or an invalid layout; out_of_memory. Cost:
+  /// allocates packed memory unless an earlier binding left enough. Of rounds, only those with a completion allocate.
   Status bind(TensorId tensor, void* first, const StridedLayout& layout) noexcept {
     return bind_strided(tensor, first, {}, layout, true);
   }
@@ -143,8 +143,8 @@ class DynamicBindings {
   }
   /// The tensors to which these bindings belong.
   [[nodiscard]] graph::GraphView interface() const noexcept { return view_; }
-  /// The memory that the next round reads and writes: bound(), and where that has packed memory, all bytes from the
-  /// first to the last element in the caller's.
+  /// The memory that the next round reads and writes: bound(), but in place of packed memory all bytes of the caller's
+  /// memory from the first to the last element.
   [[nodiscard]] std::span<const detail::Binding> memory() const noexcept {
     return graph::span_of(has_strided_ ? spans_ : bound_);
   }
@@ -152,8 +152,8 @@ class DynamicBindings {
   [[nodiscard]] const detail::DynamicRanges& ranges() noexcept { return ranges_.take(memory(), view_); }
   /// Whether each tensor is bound, to memory without strides. Otherwise a round first calls settle().
   [[nodiscard]] bool is_settled() const noexcept { return unsettled_ == 0; }
-  /// The bindings with strides of the next round; null if there are none. The caller may keep them: bind() then leaves
-  /// them as they are, and makes others.
+  /// The bindings with strides of the next round; null if there are none. While the caller keeps them, bind()
+  /// changes a copy instead.
   [[nodiscard]] std::shared_ptr<detail::StridedList> strided() const noexcept {
     return has_strided_ ? strided_ : nullptr;
   }
@@ -214,7 +214,7 @@ class DynamicBindings {
     general_ += static_cast<std::size_t>(was_plain) - static_cast<std::size_t>(is_plain(bound_[b], direction));
   }
 
-  // --- memory with strides, of which each tensor counts as one that is not settled, and as one that is not plain
+  // --- memory with strides: a tensor with it counts as not settled, and as not plain
 
   /// Whether device memory must be packed because of its address. Without HasDeviceCopy, rounds refuse it.
   [[nodiscard]] static bool is_misaligned(DevicePtr<std::byte> device) noexcept {
@@ -304,7 +304,7 @@ class DynamicBindings {
       if (m.is_bound && !m.device) bound_[m.port].data = m.packed.data();
     }
   }
-  /// Writes down which memory rounds use: that of the caller, not the packed memory.
+  /// Updates spans_: the caller's memory, not the packed memory.
   void note_spans() noexcept {
     has_strided_ = false;
     for (std::size_t b = 0; b < bound_.size(); ++b) spans_[b] = bound_[b];

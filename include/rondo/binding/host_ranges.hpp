@@ -62,7 +62,7 @@ template <std::size_t In, std::size_t Out>
   return ranges;
 }
 
-/// The same for bindings that are known only at run time.
+/// The host memory of a round whose bindings are known only at run time.
 class DynamicRanges {
  public:
   std::vector<HostRange> in;

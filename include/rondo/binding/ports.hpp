@@ -122,9 +122,9 @@ class Ports<Graph, Layout> {
   Placement at_;
 };
 
-/// The base of the args table that each tensor of a session is relative to: the arena, or, for tensors that rounds
-/// bind, a base of its own, in the order of the ports. The address of a tensor outside the arena, or that a task fixes,
-/// is absolute. The bases have their addresses while every tensor is in the arena.
+/// Returns the base from which the address of each tensor is computed: the arena, or, for a tensor that rounds bind, a
+/// base of its own, in the order of the ports. A tensor outside the arena, or whose address a task fixes, has an
+/// absolute address. The addresses of the bases are those while no round binds device memory.
 [[nodiscard]] args::Bases find_bases(const graph::GraphView& graph, std::span<const std::uint64_t> offsets,
                                      Placement at);
 

@@ -17,9 +17,9 @@ namespace detail {
 template <class Derived, Platform P, class Policies, class Graph, std::size_t Slots>
 class Session;
 
-inline constexpr std::uint64_t session_numbers = std::uint64_t{1} << 24U;  ///< that one session may have
-/// Numbers sessions, so that a prebinding detects that its session is gone even if another has the same address. Never
-/// 0. A session takes another of its numbers whenever its arena moves.
+inline constexpr std::uint64_t session_numbers = std::uint64_t{1} << 24U;  ///< the most of one session
+/// Returns the first number of a session, never 0, so that a prebinding detects that its session is gone even if
+/// another has the same address. A session takes its next number when its arena moves, so it refuses older prebindings.
 [[nodiscard]] inline std::uint64_t next_session_number() noexcept {
   static std::atomic<std::uint64_t> last{0};
   return (last.fetch_add(1, std::memory_order_relaxed) + 1) * session_numbers;
@@ -39,7 +39,7 @@ struct Resolved {
   std::uint64_t places[Moves ? Pairs + 1 : 1] = {};  ///< by port: the address of its tensor
   std::uint32_t host_inputs[HostInputs + 1] = {};    ///< the ports of the host inputs
   std::array<Binding, Pairs> bindings;               ///< by port
-  std::uint64_t made_at = 0;                         ///< how many allocations came before; see memory::Registry
+  std::uint64_t made_at = 0;                         ///< the number of allocations before; see memory::Registry
 };
 
 }  // namespace detail

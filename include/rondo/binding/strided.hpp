@@ -28,7 +28,7 @@ struct StridedMemory {
   bool is_bound = true;             ///< otherwise its packed memory is kept for another binding
 };
 
-/// All such memory of a round.
+/// All StridedMemory of a round.
 class StridedList {
  public:
   /// Packs what the round reads, except for ports that are held. Copies on the device may not be over. Errors: the
@@ -47,7 +47,7 @@ class StridedList {
     }
     return status;
   }
-  /// Scatters what the round wrote, and waits for copies on the device. Nothing if the round failed. @returns its
+  /// Scatters what the round wrote, and waits for copies on the device; does nothing if the round failed. @returns its
   /// status, or the first failure
   template <class P>
   Status scatter(P& platform, Status status) noexcept {
@@ -68,7 +68,7 @@ class StridedList {
     }
     return false;
   }
-  /// The memory of a port, also if it is bound no more; null if there never was any.
+  /// The memory of a port, even if it is no longer bound; null if there never was any.
   [[nodiscard]] StridedMemory* find(std::size_t port) noexcept {
     for (StridedMemory& m : list) {
       if (m.port == port) return &m;
@@ -99,7 +99,7 @@ class StridedList {
   }
 };
 
-/// A completion that scatters before it calls the caller's.
+/// A completion that scatters, then calls the caller's.
 template <class Flights, class F>
 class ScatterFirst {
  public:

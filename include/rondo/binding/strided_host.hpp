@@ -14,7 +14,7 @@
 
 namespace rondo {
 
-/// Host memory with strides that run_round binds as it binds a vector: a round packs the elements that it reads, and
+/// Host memory with strides, which run_round binds like a vector: a round packs the elements that it reads, and
 /// scatters those that it wrote.
 ///
 ///     StridedHost<const float> column(matrix.data() + 3, {rows}, {columns});    // column 3, strides in elements
@@ -36,7 +36,7 @@ class StridedHost {
 
   /// The element at index 0 of each dimension.
   [[nodiscard]] T* first() const noexcept { return first_; }
-  /// Where the elements lie.
+  /// The extents and strides of the elements, in bytes.
   [[nodiscard]] const StridedLayout& layout() const noexcept { return layout_; }
 
   // --- for sessions

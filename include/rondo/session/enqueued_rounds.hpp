@@ -21,9 +21,9 @@ class EnqueuedRounds : public Base {
 
   /// Puts a round on the stream that the options name and returns without waiting. Pairs are of device memory, of
   /// pinned memory, which must not be accessed until the round is over, or snapshots; each input, output and inout is
-  /// bound once. Rounds that wait may follow at any time. If a step cannot be put on the stream, the call fails and the
-  /// session stays usable. If a task fails on the device, the thread that waits for the stream learns of it, but the
-  /// session does not; close it then.
+  /// bound once. Rounds that wait, such as run_round(), may follow at any time. If a step cannot be put on the stream,
+  /// the call fails and the session stays usable. If a task fails on the device, the thread that waits for the stream
+  /// learns of it, but the session does not; close it then.
   ///
   /// While the owner captures the stream, the round becomes part of the owner's graph: each replay runs its tasks with
   /// the addresses that the session bound last, and copies from and to the same pinned memory. The session and the
@@ -126,7 +126,7 @@ class EnqueuedRounds : public Base {
     return note(status, this->derived().rounds());
   }
 
-  /// Of prepared bindings.
+  /// Notes the host memory that a recorded round copies; the bindings are prepared.
   Status note_recorded(std::span<const Binding> bindings) noexcept {
     auto& instance = this->instances_[0];
     Status status;
@@ -136,7 +136,7 @@ class EnqueuedRounds : public Base {
     }
     return status;
   }
-  /// Nothing is waited for, unlike after a failure of a round that waits.
+  /// Counts a round, or handles its failure without waiting for the device.
   Status note(Status status, std::uint64_t rounds) noexcept {
     if (status.ok()) {
       this->derived().set_rounds(rounds);

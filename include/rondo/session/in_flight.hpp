@@ -30,9 +30,9 @@ inline constexpr std::size_t slots_of = HasQueue<P> && Depth > 1 ? Depth : 1;
 /// part of PipelinedSession and ShapedSession.
 ///
 /// `Derived` has `may_submit()`, whether it accepts rounds; `refusal()`, the reason if not; `fail(Status,
-/// slot)`, called on a failure; `has_shapes`, whether setting up a shape may deliver rounds; `note_submitted()`;
-/// `ranges_of_bound(bound...)`, also for bindings of its own kind; `run_on(channel, slot, settle, bound...)`, which
-/// runs a round; `P& platform()`; and `Observer& observer()`.
+/// slot)`, called on a failure; `has_shapes`, whether setting up a shape may deliver rounds; `note_submitted(slot)`;
+/// `ranges_of_bound(bound...)`, the host memory of a round; `run_on(channel, slot, settle, bound...)`, which runs a
+/// round; `P& platform()`; and `Observer& observer()`.
 ///
 /// On a platform without a queue (see HasQueue), or with one slot, submitting a round also completes it.
 template <class Derived, Platform P, class Policies, std::size_t Depth>
@@ -54,7 +54,7 @@ class InFlight {
   RoundTicket submit_round(Args&&... args) noexcept {
     return submit_args(true, std::forward<Args>(args)...);
   }
-  /// The same, but returns `busy` if submit_round would wait.
+  /// The same, but refuses the round with `busy` if submit_round would wait.
   template <class... Args>
   RoundTicket try_submit_round(Args&&... args) noexcept {
     return submit_args(false, std::forward<Args>(args)...);
@@ -212,14 +212,14 @@ class InFlight {
     rounds_[slot].on_done.template set<detail::OnDone::capacity_around>(
         ScatterFirst<InFlight, std::decay_t<OnDone>>(*this, bindings.strided(), std::forward<OnDone>(on_done)));
   }
-  /// Has the round in a slot scatter memory with strides when it is delivered. If that is on the device, no round is
-  /// submitted before.
+  /// Makes the delivery of the round in a slot scatter memory with strides. If that memory is on the device, no other
+  /// round is submitted until then.
   void scatter_when_delivered(std::size_t slot, std::shared_ptr<StridedList> list) noexcept {
     if (list->is_on_device()) usual_limit_ = std::exchange(limit_, 1);
     rounds_[slot].on_done.set(
         [this, list = std::move(list)](Status status) noexcept { (void)scatter_delivered(*list, status); });
   }
-  /// Scatters what the round wrote that has just been delivered. @returns its status, or the failure
+  /// Scatters the outputs of the round that was just delivered. @returns its status, or the failure to scatter
   Status scatter_delivered(StridedList& list, Status status) noexcept {
     if (list.is_on_device()) limit_ = usual_limit_;
     Status scattered = list.scatter(derived().platform(), status);
@@ -230,7 +230,7 @@ class InFlight {
   }
   template <class, class>
   friend class ScatterFirst;
-  /// Submits a round once no other is in flight, which run_on() has refused because it must be alone.
+  /// Submits a round that run_on() refused because it must be the only one in flight, once no other is.
   template <class OnDone, class Bindings>
   [[gnu::cold, gnu::noinline]] RoundTicket submit_alone(bool waits, OnDone&& on_done, Bindings& bindings) noexcept {
     if (waits) {
@@ -290,7 +290,7 @@ class InFlight {
     }
     return false;
   }
-  /// Waits until the round can be submitted. A completion may use up the slot that became free.
+  /// Waits until the round can be submitted; a completion may take a slot that became free.
   template <class Ranges, class RecomputeRanges>
   [[gnu::noinline]] Status make_room(bool waits, const Ranges& ranges, RecomputeRanges recompute_ranges) noexcept {
     if (!waits) (void)poll();
@@ -377,7 +377,7 @@ class InFlight {
   std::uint32_t limit_ = depth;  ///< the maximum number of rounds in flight
 
  private:
-  std::uint32_t usual_limit_ = depth;  ///< while the round in flight must be the only one
+  std::uint32_t usual_limit_ = depth;  ///< limit_, except while the round in flight must be the only one
   std::size_t max_outputs_;
   [[no_unique_address]] platform::QueueHolder<P, is_queued> queue_;
   Flight rounds_[depth];

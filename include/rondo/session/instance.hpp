@@ -323,7 +323,7 @@ class Instance {
   template <std::size_t... I, BoundPair... B>
   [[gnu::always_inline]] Status place(std::index_sequence<I...>, const B&... pairs) noexcept {
     const auto ports = ports_.view();
-    // A single branch for all: usually no port moves, and if one does, which one it is cannot be predicted.
+    // A single branch for all ports: usually none moves, and if one does, a branch cannot predict which.
     const std::uint64_t moved = (std::uint64_t{0} | ... | (place_of<I>(ports[I], pairs) ^ refresher_.port_address(I)));
     if (moved != 0) {
       const std::uint64_t addresses[] = {device_of(pairs)..., 0};

@@ -14,14 +14,14 @@ namespace rondo {
 
 /// A loop of a session's graph, and whether the device or the host reads its condition.
 struct LoopReport {
-  /// Reads the condition of a loop.
+  /// The side that reads the condition of a loop.
   enum class Decider : std::uint8_t {
     device,  ///< a round runs without the host
-    host     ///< it waits in the middle of a round, at each decision
+    host     ///< a round waits for the host at each decision
   };
   std::string name;                   ///< as in messages, such as `until done`
   TaskId decision{};                  ///< the task that repeat_until() or when() returned
-  Decider decider = Decider::device;  ///< reads the condition
+  Decider decider = Decider::device;  ///< the side that decides
   const char* why = "";               ///< the reason why the host decides, as a clause; empty if the device does
 };
 

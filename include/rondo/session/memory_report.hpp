@@ -16,7 +16,7 @@
 namespace rondo {
 namespace detail {
 
-/// What a session holds in device memory, besides its arena and its arrays, and on the host.
+/// The memory that a session holds besides its arena and its arrays.
 struct SessionHoldings {
   Bytes args;   ///< tables on the device
   Bytes image;  ///< of the tables, on the host

@@ -21,7 +21,7 @@ template <Platform P, class Policies = DefaultPolicies>
   return RoundSession<CheckedPlatform<P, Policies>, Policies>(freeze(graph), options);
 }
 
-/// Opens a session over a graph that is already frozen.
+/// The same over a graph that is already frozen. @throws Error as RoundSession's constructor does
 template <Platform P, class Policies = DefaultPolicies>
 [[nodiscard]] RoundSession<CheckedPlatform<P, Policies>, Policies> open(
     FrozenGraph graph, const typename CheckedPlatform<P, Policies>::Options& options = {}) {

@@ -12,7 +12,7 @@
 namespace rondo {
 
 /// Opens a session over a graph known at compile time: `open<A2A3Sim, graph>()` with `constexpr auto& graph =
-/// static_graph<build>`. The compiler checks its limits and plans its arena; kernels are called as constants.
+/// static_graph<build>`. The compiler checks its limits, plans its arena, and can inline its kernels.
 template <Platform P, const auto& G, class Policies = DefaultPolicies>
 [[nodiscard]] RoundSession<CheckedPlatform<P, Policies>, Policies, graph::StaticGraphRef<G>> open(
     const typename CheckedPlatform<P, Policies>::Options& options = {}) {
@@ -25,7 +25,7 @@ template <Platform P, const auto& G, class Policies = DefaultPolicies>
 inline constexpr Bytes arena_bytes = memory::Layout<graph::StaticGraphRef<G>, typename P::Arch, typename Policies::Plan,
                                                     detail::concurrency<P, graph::StaticGraphRef<G>>>::arena_bytes();
 
-/// Opens a session over such a graph, with `Depth` rounds in flight.
+/// Opens a session over such a graph, with `Depth` rounds in flight. @throws Error as PipelinedSession's constructor
 template <Platform P, const auto& G, std::size_t Depth = 2, class Policies = DefaultPolicies>
 [[nodiscard]] PipelinedSession<CheckedPlatform<P, Policies>, Depth, Policies, graph::StaticGraphRef<G>> open_pipelined(
     const typename CheckedPlatform<P, Policies>::Options& options = {}) {

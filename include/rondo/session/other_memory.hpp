@@ -83,11 +83,11 @@ class OtherMemory {
   OtherMemory& operator=(const OtherMemory&) = delete;
   ~OtherMemory() { (void)release(); }
 
-  /// The addresses by tensor, 0 for those in the arena; null if all are.
+  /// The addresses by tensor, 0 for tensors in the arena; null if all are in the arena.
   [[nodiscard]] const std::uint64_t* of_slot(std::size_t slot) const noexcept {
     return addresses_.empty() ? nullptr : addresses_.data() + slot * tensors_;
   }
-  /// Where the host accesses a tensor in mapped host memory; null for any other.
+  /// The address at which the host accesses a tensor in mapped host memory; null for any other tensor.
   [[nodiscard]] void* host_address([[maybe_unused]] std::size_t t) const noexcept {
     if constexpr (HasMemoryKinds<P>) {
       for (const Block& block : blocks_) {

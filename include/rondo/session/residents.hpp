@@ -18,7 +18,7 @@ class Residents {
  public:
   static constexpr std::size_t none = ~std::size_t{0};
 
-  /// The tasks of an orchestration are not known here, so every resident needs one. @throws std::bad_alloc
+  /// An orchestration's tasks are not known here, so every resident needs an upload. @throws std::bad_alloc
   Residents(const graph::GraphView& graph, bool is_orchestrated);
 
   /// The first tensor that needs an upload, or `none`.

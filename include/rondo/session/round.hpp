@@ -147,8 +147,8 @@ class SteppedRounds : public Base {
  public:
   using Base::Base;
 
-  /// Takes the first step of a round that is taken step by step; see Round. Waits for the rounds in flight. When it
-  /// returns, inputs have been copied, or their copies are in progress.
+  /// Begins a round that is taken step by step; see Round. Waits for the rounds in flight. When it returns, inputs have
+  /// been copied, or their copies are in progress. If the round is refused, its failure() is the reason.
   template <BoundPair... B>
   [[nodiscard]] auto begin_round(const B&... pairs) noexcept {
     return begin_pairs(false, pairs...);

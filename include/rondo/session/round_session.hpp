@@ -48,9 +48,9 @@ class RoundSession
   /// Runs one round: checks the bindings, copies inputs in, runs the graph, copies outputs out, and waits. Bind every
   /// input, output and inout of the graph exactly once: by pairs, by the result of prebind(), or by DynamicBindings.
   /// Errors: nothing was copied or run: wrong_tensor (also for a prebinding of another session), wrong_size,
-  /// null_memory, unbound_tensor, bound_twice, misaligned, overlapping, fixed_address, alias_broken;
-  /// uninitialized_read: a resident tensor needs its first upload; busy, closed, poisoned. The session is poisoned:
-  /// kernel_failed, device_failed.
+  /// null_memory, unbound_tensor, bound_twice, misaligned, overlapping, fixed_address, alias_broken, stale_memory;
+  /// uninitialized_read: a resident tensor needs its first upload; mixed_modes, busy, closed, poisoned. The session is
+  /// poisoned: kernel_failed, device_failed, timed_out, stopped.
   ///
   /// For a pair of device memory, the tensor's address changes for this round, nothing is copied, and the args table is
   /// refreshed according to Policies::Update. For a round that binds only host memory this feature costs nothing.

@@ -18,7 +18,7 @@ class [[nodiscard]] RoundTicket {
   constexpr RoundTicket() noexcept = default;
   constexpr RoundTicket(std::uint64_t number, Status submitted) noexcept : number_{number}, submitted_{submitted} {}
 
-  /// Whether the round was submitted. RoundSession::wait returns its outcome.
+  /// The reason why the round was refused; ok if it was submitted. The session's wait() returns its outcome.
   [[nodiscard]] constexpr Status submitted() const noexcept { return submitted_; }
   constexpr explicit operator bool() const noexcept { return submitted_.ok(); }
   /// A number that is unique within the process.

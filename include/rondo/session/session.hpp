@@ -54,7 +54,7 @@ class Session : public SessionBase<Derived, P, Policies> {
 
   // --- rounds
 
-  /// Checks and resolves bindings once for many rounds. Bind the result in place of the pairs.
+  /// Checks and resolves bindings once for many rounds. Bind the result in place of the pairs. Errors: see Prebound.
   template <BoundPair... B>
   [[nodiscard]] auto prebind(const B&... pairs) noexcept {
     check_strategy<B...>();
@@ -88,10 +88,10 @@ class Session : public SessionBase<Derived, P, Policies> {
     return set_held(tensor.key, false);
   }
 
-  /// From the next round on everything that the session placed is in `memory`, at least arena_bytes() of it, which must
-  /// outlive the session or stay valid until the next move. No contents are copied: residents in it need an upload as
-  /// at the start, existing prebindings are refused, and inputs held in the arena are released. Errors: wrong_size,
-  /// misaligned, null_memory; fixed_address if a task's arguments cannot change; busy, closed, poisoned.
+  /// Moves everything that the session placed to `memory`: at least arena_bytes(), aligned to Arch::arena_alignment,
+  /// and valid as long as the session or until the next move. Copies nothing: residents in it need an upload, existing
+  /// prebindings are refused, inputs held in the arena are released. Errors: wrong_size, misaligned, null_memory,
+  /// out_of_memory; fixed_address if a task's arguments cannot change or a round was recorded; busy, closed, poisoned.
   Status move_arena(DeviceSpan<std::byte> memory) noexcept;
 
   /// Changes the n-th scalar argument of a task, counted from 0 in the order of its arguments; the next round writes

@@ -254,7 +254,7 @@ class SessionBase {
     if (found == memory::Staleness::none) return {};
     return derived().refuse_stale(derived().next_slot(), index(tensor), found);
   }
-  /// Packs memory with strides for a round. `is_held(port)`: whether the port needs none. Errors: unbound_tensor,
+  /// Packs memory with strides for a round, except where `is_held(port)`. Errors: unbound_tensor,
   /// stale_memory; and those of the platform
   template <class IsHeld>
   Status pack(DynamicBindings<Derived>& bindings, const IsHeld& is_held) noexcept {
@@ -269,7 +269,7 @@ class SessionBase {
     return status.poisoned() ? derived().note_failure(status) : status;
   }
   /// Runs a round of DynamicBindings with memory that has strides, or with a tensor that is not bound: `run()` runs it
-  /// with packed memory. `is_held(port)`: whether the port needs none.
+  /// with packed memory. `is_held(port)`: as in pack().
   template <class Channel, class IsHeld, class Run>
   [[gnu::cold, gnu::noinline]] Status run_packed([[maybe_unused]] std::size_t slot, DynamicBindings<Derived>& bindings,
                                                  const IsHeld& is_held, const Run& run) noexcept {
@@ -289,7 +289,7 @@ class SessionBase {
     }
     return status;
   }
-  /// Scatters what a round wrote that has ended with this status. @returns the status of both
+  /// Scatters the outputs of a round that ended with this status. @returns the status, or the failure to scatter
   Status scatter(StridedList& list, Status status) noexcept {
     const Status scattered = list.scatter(platform_, status);
     return scattered == status ? status : derived().note_failure(scattered);
@@ -306,12 +306,12 @@ class SessionBase {
     if (status.code() == Errc::poisoned && !cause_.empty()) text.append(Error::Text{". The failure: ", cause_});
     return text;
   }
-  /// The reason why the session can be used no more; ok if it can.
+  /// The reason why the session can no longer be used; ok if it can be.
   [[nodiscard]] Status unusable() const noexcept {
     if (state_ == State::closed) return Status{Errc::closed};
     return state_ == State::poisoned ? Status{Errc::poisoned}.poisoning() : Status{};
   }
-  /// Copies between rounds. `mapped`: where the host accesses the device's memory, or null.
+  /// Copies between rounds. `mapped`: the address at which the host accesses the device's memory, or null.
   Status copy_between(DevicePtr<std::byte> device, void* mapped, void* host, Bytes size, bool to_device,
                       bool waits = true) noexcept {
     to_device ? round_observer().copies_in(size) : round_observer().copies_out(size);

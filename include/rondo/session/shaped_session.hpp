@@ -68,8 +68,8 @@ class ShapedSession : public detail::SessionBase<ShapedSession<P, Policies, Capa
   ~ShapedSession() { this->close_and_report(); }
 
   /// Runs one round after those in flight, and waits for it; see RoundSession::run_round. Bindings as in submit_round.
-  /// The first argument may be values of symbols; see with_symbols(). Errors: also invalid_argument for anything that
-  /// is not a symbol of the graph.
+  /// The first argument may be values of symbols; see with_symbols(). Errors: also invalid_argument for a
+  /// symbol of another graph, one stated twice, and a negative value.
   template <class... Bound>
   [[gnu::always_inline]] Status run_round(Bound&&... bound) noexcept {
     if constexpr (Flights::is_queued) {
@@ -116,7 +116,7 @@ class ShapedSession : public detail::SessionBase<ShapedSession<P, Policies, Capa
   {
     return entries_.counts();
   }
-  /// The device memory of the largest shape so far, in all slots together.
+  /// The bytes of the arena, which fits the largest shape so far in all slots.
   [[nodiscard]] Bytes arena_bytes() const noexcept { return parts_.whole(); }
   /// The bytes by kind of memory of all known shapes together. It has no tensors and no plan, since each shape has its
   /// own. Include session/memory_report.hpp. Cost: that of set-up; allocates. @throws std::bad_alloc

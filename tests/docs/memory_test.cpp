@@ -3,11 +3,10 @@
 
 // The programs that docs/memory.md shows.
 
-#include <rondo/rondo.hpp>
 #include <rondo/search/plan_svg.hpp>
 #include <rondo/search/planners.hpp>
 #include <rondo/session/memory_report.hpp>
-#include <rondo/session/open_static.hpp>
+#include <rondo/static_graph.hpp>
 
 #include <doctest/doctest.h>
 

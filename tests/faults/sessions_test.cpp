@@ -4,6 +4,7 @@
 // Each allocation and each start of a thread fails once, while a graph is built, a session over it is opened, rounds
 // run, and the session is closed: nothing leaks, nothing ends the program, and what says ok is right.
 
+#include "conformance/counting_loop.hpp"
 #include "conformance/kernels.hpp"
 #include "faults/system_calls.hpp"
 
@@ -20,6 +21,7 @@
 
 #include <doctest/doctest.h>
 
+#include <chrono>
 #include <span>
 #include <string>
 #include <vector>
@@ -121,6 +123,79 @@ struct StridedInFlight {
   }
 };
 
+/// y = 2 x, in 100 µs, which is worth a thread.
+struct Slow {
+  static constexpr std::string_view name = "slow";
+  static constexpr auto core = CoreType::vector;
+  static void run(In<float> x, Out<float> y) noexcept {
+    const auto end = std::chrono::steady_clock::now() + std::chrono::microseconds{100};
+    while (std::chrono::steady_clock::now() < end) {
+    }
+    for (std::size_t i = 0; i < y.size(); ++i) y[i] = 2 * x[i];
+  }
+};
+
+/// Learns the costs of the tasks, distributes them over threads, and goes on learning. Rounds in flight begin to
+/// overlap.
+template <class P, std::size_t depth>
+struct Learning {
+  static bool live() {
+    Floats in(4, 1), a(4), b(4);
+    TaskGraph graph;
+    const auto x = graph.input<float>("x", {4});
+    const auto y = graph.output<float>("y", {4});
+    const auto z = graph.output<float>("z", {4});
+    graph.add<Slow>(x, y);
+    graph.add<Slow>(x, z);
+    typename P::Options options{};
+    options.engine.threads = 2;
+    options.engine.learning_rounds = 3;
+    options.engine.trial_rounds = 4;
+    options.engine.look_rounds = 4;
+    auto session = open_pipelined<P, depth>(graph, options);
+    for (int round = 0; round < 24; ++round) {
+      require_ok(session.submit_round(bind(x, in), bind(y, a), bind(z, b)).submitted());
+    }
+    return session.wait_all().ok() && session.close().ok() && a == Floats(4, 2) && b == Floats(4, 2);
+  }
+};
+
+/// Shapes that are new while rounds are in flight, bound at run time.
+template <class P>
+struct ShapesInFlight {
+  static bool live() {
+    Floats host(6, 2), result(6);
+    TaskGraph graph;
+    const Dim rows = graph.dim("rows");
+    const auto x = graph.input<float>("x", {rows});
+    const auto y = graph.output<float>("y", {rows});
+    graph.add<kernels::Scale>(x, y, 3.0F);
+    auto session = open_shaped<P, DefaultPolicies, launch::Lru<2>, 2>(std::move(graph), busy<P>());
+    DynamicBindings bindings(session);
+    for (const std::size_t n : {4U, 6U, 4U, 5U, 6U}) {
+      require_ok(bindings.bind(x.key.tensor(), host.data(), Bytes{n * sizeof(float)}));
+      require_ok(bindings.bind(y.key.tensor(), result.data(), Bytes{n * sizeof(float)}));
+      require_ok(session.submit_round(bindings).submitted());  // prepares the shape, which allocates
+    }
+    return session.wait_all().ok() && session.close().ok() && result == Floats(6, 6);
+  }
+};
+
+/// A loop in the graph.
+template <class P>
+struct Looping {
+  static bool live() {
+    counting::Counting loops;
+    auto session = open<P>(loops.graph, busy<P>());
+    bool is_right = true;
+    for (counting::Int n = 1; n <= 3; ++n) {
+      is_right = loops.count_of(session, n) == n && is_right;
+      require_ok(loops.status);
+    }
+    return session.close().ok() && is_right;
+  }
+};
+
 template <class P>
 struct Checkpointed {
   static bool live() {
@@ -190,7 +265,9 @@ TEST_CASE_TEMPLATE("Each allocation of a session's life fails once", Life, OneBy
                    OneByOne<A2A3SimOn<Model>>, OneByOne<A5SimOn<Checked<Pool>>>, OneByOne<HostOn<Pool>>,
                    InFlight<A2A3SimOn<Pool>>, InFlight<A5SimOn<Model>>, StridedInFlight<A2A3SimOn<Pool>>,
                    Checkpointed<A2A3SimOn<Pool>>, OfShapes<A5Sim>, OfShapes<A2A3SimOn<Pool>>,
-                   BuiltInRounds<A2A3SimOn<Pool>>) {
+                   BuiltInRounds<A2A3SimOn<Pool>>, Learning<A2A3SimOn<Pool>, 1>, Learning<HostOn<Pool>, 3>,
+                   ShapesInFlight<A5Sim>, ShapesInFlight<A2A3SimOn<Pool>>, Looping<A2A3Sim>, Looping<A2A3SimOn<Pool>>,
+                   Looping<A2A3SimOn<Model>>) {
   const auto failed = fail_each_use(SystemCall::allocate, {ENOMEM}, &Life::live, [](const Outcome& outcome) {
     // What is not told was not needed, such as room to sort faster.
     CHECK((outcome.told.empty() || outcome.told.find("memory") != std::string::npos));

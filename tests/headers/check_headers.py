@@ -28,10 +28,10 @@ LAYERS = [
     {"session"},
     {"search", "measure", "observe", "mpi"},
     {"compiled_instances.hpp"},
-    {"rondo.hpp", "orchestrated.hpp"},
+    {"rondo.hpp", "orchestrated.hpp", "static_graph.hpp"},
 ]
 # What programs include; of headers a facade alone does.
-FACADES = {"rondo.hpp", "orchestrated.hpp"}
+FACADES = {"rondo.hpp", "orchestrated.hpp", "static_graph.hpp"}
 # What drives real devices, and grows with their number.
 DEVICES = ("platform/onboard/", "platform/streams/", "platform/cuda/", "platform/host/")
 # Beside the core, which does not know them.

@@ -77,7 +77,7 @@ class DynamicBindings {
   /// `first`: the address of the element at index 0 of each dimension. For memory without gaps this is bind(), at its
   /// cost. Errors: as above; also overlapping if rounds write the tensor and elements of the layout share bytes;
   /// invalid_argument for elements of another size than the tensor's, or an invalid layout; out_of_memory. Cost:
-  /// allocates packed memory unless an earlier binding left enough. Of rounds, only those with a completion allocate.
+  /// allocates packed memory unless an earlier binding left enough. Rounds do not allocate.
   Status bind(TensorId tensor, void* first, const StridedLayout& layout) noexcept {
     return bind_strided(tensor, first, {}, layout, true);
   }

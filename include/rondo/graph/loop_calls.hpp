@@ -133,7 +133,7 @@ struct OutlinedCalls : LoopCalls {
   return std::unique_ptr<const LoopCalls, DestroyLoopCalls>(made.release());
 }
 
-/// What adding a loop brings along; see rare_code.hpp.
+/// The code that a program with loops contains; see rare_code.hpp.
 inline constexpr LoopCode loop_code{&order_loops, &outline_calls};
 
 }  // namespace rondo::graph

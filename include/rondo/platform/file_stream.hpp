@@ -12,7 +12,7 @@
 
 namespace rondo::detail {
 
-/// What an output stream needs to write into a NewFile.
+/// The buffer of an output stream that writes into a NewFile.
 class NewFileBuffer final : public std::streambuf {
  public:
   explicit NewFileBuffer(NewFile& file) : file_{file} { setp(text_, text_ + sizeof(text_)); }

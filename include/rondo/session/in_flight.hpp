@@ -253,7 +253,7 @@ class InFlight {
   [[gnu::cold, gnu::noinline]] RoundTicket refused(Status status) noexcept { return {0, status}; }
 
   void overlap_rounds() {
-    if constexpr (HasOverlappingRounds<P>) queue_.queue.overlap_rounds();
+    if constexpr (is_queued && HasOverlappingRounds<P>) queue_.queue.overlap_rounds();
   }
   [[nodiscard]] bool is_free() const noexcept { return in_flight() < limit_; }
   [[nodiscard]] static std::uint32_t next(std::uint32_t slot) noexcept { return slot + 1 == depth ? 0 : slot + 1; }

@@ -13,7 +13,7 @@
 
 namespace rondo::args::detail {
 
-/// What follows a keyword.
+/// The part after a keyword.
 enum class Rest : std::uint8_t {
   nothing,
   index,           ///< N or N*

@@ -277,7 +277,7 @@ struct Schedule {
   return best;
 }
 
-/// What a search for a plan decides. With the costs of the calls, it determines the plan.
+/// The decisions of a search for a plan. With the costs of the calls, it determines the plan.
 struct PlanChoice {
   double most_cost = std::numeric_limits<double>::infinity();  ///< of a node of fused calls, in nanoseconds
   std::uint32_t threads = 1;

@@ -31,7 +31,7 @@ using memory::Problem;
 /// * Two with the same lifetime, the longest-lived first.
 /// * One that ends and one that starts at a full time and are the only ones of their size there.
 ///
-/// What is joined may be joined again, so a schedule that was cut out of one block by straight cuts, or into pinwheels,
+/// Joined buffers may be joined again, so a schedule that was cut out of one block by straight cuts, or into pinwheels,
 /// becomes one block. If few are left, these are taken apart again and joined in another order. Only the first of these
 /// rules is exact, so a plan of the joined problem above the bound says nothing about the other. Buffers with gaps,
 /// fixed offsets or conflicts are left alone. Cost: about O(n log n) time, O(n) memory.
@@ -97,7 +97,7 @@ class JoinedBuffers {
     Index node;
     std::int64_t above;
   };
-  /// What starts and what ends at a time.
+  /// The buffers that start and that end at a time.
   struct Event {
     std::array<Index, 2> first{none, none};
     std::array<std::uint32_t, 2> count{};

@@ -9,7 +9,7 @@ namespace rondo::erased {
 /// Throws an Error with a text of these parts.
 template <class... Text>
 [[noreturn]] void fail(Errc code, const Text&... text) {
-  throw Error(code, Error::Text(text...));
+  throw Error(code, Error::Text{text...});
 }
 
 }  // namespace rondo::erased

@@ -314,3 +314,49 @@ TEST_CASE("A resident of symbolic size is refused when the session is opened") {
   (void)graph.resident<float>("r", {n});
   CHECK_THROWS_AS((void)open_shaped<A2A3Sim>(graph), Error);
 }
+
+namespace {
+
+/// z = the number of rows of x
+struct Rows {
+  static constexpr std::string_view name = "rows";
+  static constexpr auto core = CoreType::vector;
+  static void run(In<float, 2> x, Out<float> z) noexcept { z[0] = static_cast<float>(x.extent(0)); }
+};
+
+}  // namespace
+
+TEST_CASE_TEMPLATE("A shape that sizes do not tell is prepared for rounds that state it", P, A2A3Sim, A5SimOn<Pool>,
+                   A2A3OverStandIn) {
+  TaskGraph graph;
+  const Dim n = graph.dim("n");
+  const Dim m = graph.dim("m");
+  const auto x = graph.input<float>("x", {n, m});
+  const auto z = graph.output<float>("z", {1});
+  graph.add<Rows>(x, z);
+  auto session = open_shaped<P>(graph);
+  session.prepare({{n, 2}, {m, 6}});
+  session.prepare({{n, 3}, {m, 4}});
+  const Floats in(12);
+  Floats out(1);
+  CHECK(session.run_round(bind(x, in), bind(z, out)).code() == Errc::invalid_argument);
+  for (const std::int64_t rows : {2, 3, 2, 12}) {
+    REQUIRE(session.run_round(with_symbols({{n, rows}, {m, 12 / rows}}), bind(x, in), bind(z, out)).ok());
+    CHECK(out[0] == static_cast<float>(rows));
+  }
+}
+
+TEST_CASE_TEMPLATE("More memory than there are addresses cannot be reserved", P, A2A3Sim, A5SimOn<Pool>,
+                   A2A3OverStandIn) {
+  TaskGraph graph;
+  const Dim n = graph.dim("n");
+  const auto x = graph.input<float>("x", {n});
+  const auto y = graph.output<float>("y", {n});
+  graph.add<Copy>(x, y);
+  auto session = open_shaped<P, DefaultPolicies, launch::Lru<4>, 2>(graph);
+  CHECK_THROWS_AS(session.reserve(Bytes{~std::uint64_t{0}}), Error);
+  const Floats in(3, 5);
+  Floats out(3);
+  CHECK(session.run_round(bind(x, in), bind(y, out)).ok());
+  CHECK(out == in);
+}

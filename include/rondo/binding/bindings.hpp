@@ -36,6 +36,10 @@ template <BoundPair B>
   std::uint64_t bytes = 0;
   return __builtin_mul_overflow(count, size, &bytes) ? ~std::uint64_t{0} : bytes;
 }
+/// The sum; the largest number, which no memory has, if it overflows.
+[[nodiscard]] constexpr std::uint64_t sum_or_most(std::uint64_t a, std::uint64_t b) noexcept {
+  return a > ~b ? ~std::uint64_t{0} : a + b;
+}
 /// The address of a pair's device memory; 0 for host memory.
 template <BoundPair B>
 [[nodiscard, gnu::always_inline]] constexpr std::uint64_t device_of([[maybe_unused]] const B& pair) noexcept {

@@ -70,7 +70,7 @@ constexpr void add_fill_edges(const TaskGraph& graph, EdgeList& edges) {
   for (std::uint32_t task = 0; task < fill; ++task) {
     bool is_touched = false;
     for (const ArgRecord& arg : graph.args_of(graph.tasks()[task])) {
-      is_touched = is_touched || (arg.is_address() && is_filled(graph.tensors()[arg.tensor]));
+      is_touched = is_touched || (arg.is_address() && is_filled(graph.tensors()[root_of(graph.tensors(), arg.tensor)]));
     }
     if (is_touched) edges.push_back({fill, task});
   }
@@ -246,6 +246,7 @@ constexpr void check_uses(const TaskGraph& graph, const Analysis& analysis) {
     for (const ArgRecord& arg : graph.args_of(record)) {
       if (!arg.is_address()) continue;
       const TensorRecord& tensor = graph.tensors()[arg.tensor];
+      if (record.blocks == 0 && tensor.count != 0) continue;  // no block accesses it
       const std::uint32_t memory = home_of(graph.tensors(), arg.tensor);
       const bool is_written = uses.writer(memory) != nobody;
       if (reads(arg.access) && !(is_written && definitions.holds(memory, task)) &&

@@ -57,6 +57,7 @@ TaskId TaskGraph::add_loop(graph::LoopRecord loop, TensorKey condition, Extent m
   const auto lists = std::tie(tensors_, tasks_, args_, explicit_edges_, reshapes_, text_, symbols_, loops_);
   const auto sizes = std::apply([](const auto&... list) { return std::array{list.size()...}; }, lists);
   const std::uint32_t outer = open_loop_;
+  const std::size_t changes = changed_.size();
   try {
     const auto number = static_cast<std::uint32_t>(loops_.size());
     loop.parent = outer;
@@ -72,11 +73,18 @@ TaskId TaskGraph::add_loop(graph::LoopRecord loop, TensorKey condition, Extent m
     loops_[number].decision = index(decision);
     check_loop(loops_[number], first, where);
     open_loop_ = outer;
+    if (outer == graph::TaskRecord::no_loop) {
+      changed_.clear();
+      before_.clear();
+    }
     return decision;
   } catch (...) {
     open_loop_ = outer;
     std::size_t i = 0;
     std::apply([&](auto&... list) { (list.resize(sizes[i++]), ...); }, lists);
+    for (; changed_.size() != changes; changed_.pop_back(), before_.pop_back()) {
+      if (changed_.back() < tensors_.size()) tensors_[changed_.back()] = before_.back();
+    }
     names_ = {};
     for (const graph::TensorRecord& tensor : tensors_) {
       names_.reserve_one(tensor_name());

@@ -67,7 +67,8 @@ struct TensorRecord {
   }
   /// Whether all rounds in flight use the same memory for the tensor, even if each slot has its own workspace.
   [[nodiscard]] constexpr bool is_shared_by_rounds() const noexcept {
-    return direction == Direction::resident || (direction == Direction::workspace && (kept || zeroed == Zeroed::once));
+    return direction == Direction::resident ||
+           (direction == Direction::workspace && ((kept && zeroed != Zeroed::each_round) || zeroed == Zeroed::once));
   }
   /// Whether an output is a view of it, and all rounds in flight share it: they are then delivered one at a time.
   [[nodiscard]] constexpr bool is_delivered_alone() const noexcept {

@@ -347,6 +347,8 @@ class TaskGraph {
   constexpr void zero_memory(TensorKey tensor, Zeroed when, Where where);
   constexpr void set_zeroed(graph::TensorRecord& tensor, Zeroed when) noexcept;
   constexpr graph::TensorRecord& record_of(const char* call, TensorKey tensor, Where where);
+  /// The record of a tensor, which will change. If the body of a loop throws, its changes are undone.
+  constexpr graph::TensorRecord& change(std::uint32_t tensor);
   constexpr void check_new_tensor(std::string_view name, const Shape& shape, Where where) const;
   constexpr void widen(graph::TaskRecord& task) const;
   constexpr graph::NameRef intern(std::string_view name);
@@ -386,6 +388,8 @@ class TaskGraph {
   std::vector<graph::NameRef> symbols_;
   std::vector<graph::LoopRecord> loops_;
   std::uint32_t open_loop_ = graph::TaskRecord::no_loop;  ///< the innermost loop whose body is adding tasks
+  std::vector<std::uint32_t> changed_;                    ///< the tensors that bodies of open loops have changed
+  std::vector<graph::TensorRecord> before_;               ///< those tensors as they were
   graph::RareCode rare_code_{};
   Edges edges_;
   std::uint32_t tag_ = 0;

@@ -38,8 +38,8 @@ constexpr void TaskGraph::fix_addresses(TaskId task, Where where) {
   }
   for (const graph::ArgRecord& arg : args_of(tasks_[index(task)])) {
     if (!arg.is_address()) continue;
-    tensors_[arg.tensor].fixed = true;
-    tensors_[graph::root_of(tensors_, arg.tensor)].fixed = true;
+    change(arg.tensor).fixed = true;
+    change(graph::root_of(tensors_, arg.tensor)).fixed = true;
   }
 }
 
@@ -130,7 +130,7 @@ constexpr void TaskGraph::declare_alias(TensorKey output, TensorKey input, Where
   for (const TensorKey key : {output, input}) {
     if (!has(key)) fail({"a tensor is of another graph"});
   }
-  graph::TensorRecord& to = tensors_[index(output.tensor())];
+  const graph::TensorRecord& to = tensors_[index(output.tensor())];
   const graph::TensorRecord& from = tensors_[index(input.tensor())];
   if (!to.shape.is_symbolic() && !from.shape.is_symbolic() && to.bytes != from.bytes) {
     fail({"output '", name(to.name), "' takes ", to.bytes, " bytes, input '", name(from.name), "' ", from.bytes});
@@ -140,7 +140,7 @@ constexpr void TaskGraph::declare_alias(TensorKey output, TensorKey input, Where
   }
   if (to.alias_of != graph::TensorRecord::no_alias) fail({"output '", name(to.name), "' reuses an input already"});
   if (to.is_view()) fail({"output '", name(to.name), "' is a view"});
-  to.alias_of = index(input.tensor());
+  change(index(output.tensor())).alias_of = index(input.tensor());
 }
 
 constexpr void TaskGraph::declare_view(TensorKey tensor, TensorKey source, const Extent& first, Where where) {
@@ -148,7 +148,7 @@ constexpr void TaskGraph::declare_view(TensorKey tensor, TensorKey source, const
   for (const TensorKey key : {tensor, source}) {
     if (!has(key)) fail({"a tensor is of another graph"});
   }
-  graph::TensorRecord& to = tensors_[index(tensor.tensor())];
+  graph::TensorRecord to = tensors_[index(tensor.tensor())];
   const graph::TensorRecord& from = tensors_[index(source.tensor())];
   const std::uint32_t root = graph::root_of(tensors_, index(source.tensor()));
   if (to.is_view()) fail({"tensor '", name(to.name), "' is a view already"});
@@ -175,19 +175,27 @@ constexpr void TaskGraph::declare_view(TensorKey tensor, TensorKey source, const
   }
   const bool is_known = to.view_dim.empty() && !to.shape.is_symbolic() && !tensors_[root].shape.is_symbolic();
   if (is_known && (to.view_first > tensors_[root].count || to.count > tensors_[root].count - to.view_first)) {
-    to.view_first = 0;
     fail({"tensor '", name(to.name), "' of ", to.count, " elements goes beyond the ", tensors_[root].count, " of '",
           name(tensors_[root].name), "'"});
   }
   to.view_of = root;
   to.viewed_at = static_cast<std::uint32_t>(tasks_.size());
   to.fixed = tensors_[root].fixed;
-  tensors_[root].delivered = tensors_[root].delivered || to.direction == Direction::out;
+  change(index(tensor.tensor())) = to;
+  if (to.direction == Direction::out) change(root).delivered = true;
 }
 
 constexpr graph::TensorRecord& TaskGraph::record_of(const char* call, TensorKey tensor, Where where) {
   if (!has(tensor)) refuse(where, {call, ": the tensor is of another graph"});
-  return tensors_[index(tensor.tensor())];
+  return change(index(tensor.tensor()));
+}
+
+constexpr graph::TensorRecord& TaskGraph::change(std::uint32_t tensor) {
+  if (open_loop_ != graph::TaskRecord::no_loop) {
+    before_.push_back(tensors_[tensor]);
+    changed_.push_back(tensor);
+  }
+  return tensors_[tensor];
 }
 
 constexpr graph::GraphView TaskGraph::interface() const noexcept {

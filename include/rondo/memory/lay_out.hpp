@@ -102,7 +102,7 @@ inline constexpr PlannerCall constant_call_of<ResidentsFirst<P>> = {constant_cal
 
 constexpr std::uint64_t lay_out(const graph::GraphView& graph, std::span<std::uint64_t> offsets,
                                 const arch::Limits& chip, const PlannerCall& planner, FindLifetimes find) {
-  Lifetimes lives = find(graph, chip);
+  Lifetimes lives = find(graph, chip, planner.ports_last);
   const ZeroedBlock each_round(graph, lives, Zeroed::each_round);
   const ZeroedBlock once(graph, lives, Zeroed::once);
   Plan plan;  // a conditional operator would fail: see make_order()
@@ -158,14 +158,18 @@ RONDO_INLINE std::uint64_t lay_out_at_run_time(const graph::GraphView& graph, st
   return lay_out(graph, offsets, chip, planner, find);
 }
 template <Concurrency concurrency>
-Lifetimes find_lifetimes_at_run_time(const graph::GraphView& graph, const arch::Limits& chip) {
-  return find_lifetimes_in<concurrency>(graph, chip);
+Lifetimes find_lifetimes_at_run_time(const graph::GraphView& graph, const arch::Limits& chip, bool ports_apart) {
+  return find_lifetimes_in<concurrency>(graph, chip, ports_apart);
 }
 #ifdef RONDO_COMPILED
-template Lifetimes find_lifetimes_at_run_time<Concurrency::sequential>(const graph::GraphView&, const arch::Limits&);
-template Lifetimes find_lifetimes_at_run_time<Concurrency::in_lanes>(const graph::GraphView&, const arch::Limits&);
-template Lifetimes find_lifetimes_at_run_time<Concurrency::parallel>(const graph::GraphView&, const arch::Limits&);
-template Lifetimes find_lifetimes_at_run_time<Concurrency::unordered>(const graph::GraphView&, const arch::Limits&);
+template Lifetimes find_lifetimes_at_run_time<Concurrency::sequential>(const graph::GraphView&, const arch::Limits&,
+                                                                       bool);
+template Lifetimes find_lifetimes_at_run_time<Concurrency::in_lanes>(const graph::GraphView&, const arch::Limits&,
+                                                                     bool);
+template Lifetimes find_lifetimes_at_run_time<Concurrency::parallel>(const graph::GraphView&, const arch::Limits&,
+                                                                     bool);
+template Lifetimes find_lifetimes_at_run_time<Concurrency::unordered>(const graph::GraphView&, const arch::Limits&,
+                                                                      bool);
 #endif
 #endif
 

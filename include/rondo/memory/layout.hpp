@@ -98,9 +98,10 @@ template <class P>
 }
 
 /// See find_lifetimes().
-using FindLifetimes = Lifetimes (*)(const graph::GraphView& graph, const arch::Limits& chip);
+using FindLifetimes = Lifetimes (*)(const graph::GraphView& graph, const arch::Limits& chip, bool ports_apart);
 template <Concurrency concurrency>
-[[nodiscard]] Lifetimes find_lifetimes_at_run_time(const graph::GraphView& graph, const arch::Limits& chip);
+[[nodiscard]] Lifetimes find_lifetimes_at_run_time(const graph::GraphView& graph, const arch::Limits& chip,
+                                                   bool ports_apart);
 
 /// Plans the arena of a graph at run time: fills in one offset per tensor, returns the size of the arena in bytes.
 [[nodiscard]] std::uint64_t lay_out_at_run_time(const graph::GraphView& graph, std::span<std::uint64_t> offsets,

@@ -55,11 +55,13 @@ constexpr void check_lengths(const graph::GraphView& graph, const arch::Limits& 
 
 /// See find_lifetimes(). A template, so that a program contains only the code for the concurrency of its platforms.
 template <Concurrency concurrency>
-[[nodiscard]] constexpr Lifetimes find_lifetimes_in(const graph::GraphView& graph, const arch::Limits& chip) {
+[[nodiscard]] constexpr Lifetimes find_lifetimes_in(const graph::GraphView& graph, const arch::Limits& chip,
+                                                    bool ports_apart = false) {
   check_lengths(graph, chip);
   constexpr bool is_parallel = concurrency == Concurrency::parallel;
   if constexpr (is_parallel) {
-    if (graph.tasks.size() > Ancestors::most_tasks) return find_lifetimes_in<Concurrency::unordered>(graph, chip);
+    if (graph.tasks.size() > Ancestors::most_tasks)
+      return find_lifetimes_in<Concurrency::unordered>(graph, chip, ports_apart);
   }
   const Ancestors known(is_parallel ? graph : graph::GraphView{});
   Certainty order;
@@ -75,7 +77,7 @@ template <Concurrency concurrency>
       token.uses.push_back({0, end});
     }
   } else {
-    InPlaceMerger(tokens, order).run(graph);
+    InPlaceMerger(tokens, order, ports_apart).run(graph);
   }
   Lifetimes result{{}, tokens.of_tensor};
   for (const Token& token : tokens.tokens) result.problem.buffers.push_back(make_buffer(token, chip));
@@ -100,7 +102,8 @@ template <Concurrency concurrency>
 /// An input lives from the copies in to its last reader, an output from its first writer to the copies out, a workspace
 /// from its first writer to its last reader; residents and kept tensors always live. If a kernel overwrites a whole
 /// tensor after the old value was last read, the time between is a gap. An output that reuses an input shares its
-/// buffer; so does the Out of a kernel that works in place with an In used there for the last time.
+/// buffer; so does the Out of a kernel that works in place with an In used there for the last time, unless
+/// `ports_apart` and either is of a single slot, see PortsLast.
 ///
 /// Sequential: two buffers may share bytes if they are never in use at the same time in the graph's order. In lanes:
 /// if, moreover, edges and lanes order all users of one before all users of the other; as sequential, if the graph is
@@ -110,14 +113,14 @@ template <Concurrency concurrency>
 /// tasks² / 64 words for a parallel schedule.
 /// @throws Error overflow, with the name of the tensor at which the sum of all lengths exceeds 2^62 bytes
 [[nodiscard]] constexpr Lifetimes find_lifetimes(const graph::GraphView& graph, const arch::Limits& chip,
-                                                 Concurrency concurrency) {
+                                                 Concurrency concurrency, bool ports_apart = false) {
   switch (concurrency) {
-    case Concurrency::sequential: return detail::find_lifetimes_in<Concurrency::sequential>(graph, chip);
-    case Concurrency::in_lanes: return detail::find_lifetimes_in<Concurrency::in_lanes>(graph, chip);
-    case Concurrency::parallel: return detail::find_lifetimes_in<Concurrency::parallel>(graph, chip);
+    case Concurrency::sequential: return detail::find_lifetimes_in<Concurrency::sequential>(graph, chip, ports_apart);
+    case Concurrency::in_lanes: return detail::find_lifetimes_in<Concurrency::in_lanes>(graph, chip, ports_apart);
+    case Concurrency::parallel: return detail::find_lifetimes_in<Concurrency::parallel>(graph, chip, ports_apart);
     case Concurrency::unordered: break;
   }
-  return detail::find_lifetimes_in<Concurrency::unordered>(graph, chip);
+  return detail::find_lifetimes_in<Concurrency::unordered>(graph, chip, ports_apart);
 }
 /// Does the same for chip A.
 template <arch::Arch A>

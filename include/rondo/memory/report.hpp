@@ -55,8 +55,9 @@ struct Report {
 
 /// Makes the report for a graph whose tensors are at `offsets`. Cost: quadratic in the number of tensors.
 [[nodiscard]] inline Report make_report(const graph::GraphView& graph, const arch::Limits& chip,
-                                        Concurrency concurrency, std::span<const std::uint64_t> offsets) {
-  const Lifetimes lives = find_lifetimes(graph, chip, concurrency);
+                                        Concurrency concurrency, bool ports_apart,
+                                        std::span<const std::uint64_t> offsets) {
+  const Lifetimes lives = find_lifetimes(graph, chip, concurrency, ports_apart);
   Report report;
   report.problem = lives.problem;
   report.plan.offsets.assign(lives.problem.size(), 0);

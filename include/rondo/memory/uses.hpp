@@ -223,7 +223,9 @@ class UseFinder {
 /// not end at a kernel.
 class InPlaceMerger {
  public:
-  constexpr InPlaceMerger(Tokens& tokens, Certainty order) : tokens_{tokens}, order_{order} {}
+  /// `ports_apart`: what each slot of rounds in flight has for itself shares memory with nothing else.
+  constexpr InPlaceMerger(Tokens& tokens, Certainty order, bool ports_apart)
+      : tokens_{tokens}, order_{order}, ports_apart_{ports_apart} {}
 
   constexpr void run(const graph::GraphView& graph) {
     for (std::size_t turn = 0; turn < graph.tasks.size(); ++turn) {
@@ -232,6 +234,8 @@ class InPlaceMerger {
       for (const graph::ArgRecord& arg : args) {
         if (!arg.is_address() || arg.in_place_of == graph::ArgRecord::not_in_place) continue;
         if (graph.tensors[args[arg.in_place_of].tensor].zeroed != Zeroed::never) continue;  // it is part of a block
+        if (ports_apart_ && (is_per_slot(graph, arg.tensor) || is_per_slot(graph, args[arg.in_place_of].tensor)))
+          continue;
         merge(p, static_cast<std::int64_t>(turn) + 1, tokens_.of_tensor[args[arg.in_place_of].tensor],
               tokens_.of_tensor[arg.tensor]);
       }
@@ -278,8 +282,13 @@ class InPlaceMerger {
     return true;
   }
 
+  [[nodiscard]] static constexpr bool is_per_slot(const graph::GraphView& graph, std::uint32_t t) {
+    return graph.tensors[graph::root_of(graph.tensors, t)].has_memory_per_slot();
+  }
+
   Tokens& tokens_;
   Certainty order_;
+  bool ports_apart_;
 };
 
 }  // namespace detail

@@ -13,6 +13,7 @@
 #include <rondo/session/policies.hpp>
 #include <rondo/update/refresher.hpp>
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -219,6 +220,9 @@ class Instance {
   }
   /// Whether the input may be held at its current address: nothing else uses that memory within a round.
   [[nodiscard]] bool may_hold(std::size_t p) const noexcept {
+    const auto writes_over_it = [&](const graph::TensorRecord& other) { return other.alias_of == tensor(p); };
+    const auto tensors = graph_.view().tensors;
+    if (std::any_of(tensors.begin(), tensors.end(), writes_over_it)) return false;
     return !Layout::ports_may_share || address(p) != arena_address(p) || record(p).kept ||
            is_carried_in_args(record(p).direction);
   }

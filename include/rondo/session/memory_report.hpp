@@ -62,8 +62,8 @@ memory::Report Session<Derived, P, Policies, Graph, Slots>::memory_report() cons
   constexpr memory::Concurrency order = std::is_same_v<typename Policies::Plan, memory::Disjoint>
                                             ? memory::Concurrency::unordered
                                             : concurrency<P, Graph>;
-  memory::Report report =
-      memory::make_report(graph_.view(), arch::limits_of<typename P::Arch>, order, layout_.offsets());
+  memory::Report report = memory::make_report(graph_.view(), arch::limits_of<typename P::Arch>, order,
+                                              memory::detail::call_of<Plan>.ports_last, layout_.offsets());
   SessionHoldings held;
   held.add(instances_);
   add_holdings(report, platform_, arena_.size(), held, others_.all(), this->blocks_.get());

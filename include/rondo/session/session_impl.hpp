@@ -161,6 +161,7 @@ Status Session<Derived, P, Policies, Graph, Slots>::move_arena(DeviceSpan<std::b
   for (std::size_t p = 0; p < instances_[0].port_count(); ++p) {
     const std::uint64_t offset = instances_[0].address(p) - arena_base_.address();
     if (!instances_[0].is_held(p) || offset >= arena_.size().value) continue;
+    if (is_carried_in_args(instances_[0].record(p).direction)) continue;
     for (Instance& instance : instances_) instance.set_held(p, false, instance);
   }
   arena_base_ = memory.data();

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <rondo/arch/arch.hpp>
+#include <rondo/binding/bindings.hpp>
 #include <rondo/graph/freeze.hpp>
 #include <rondo/session/instances.hpp>
 #include <rondo/session/slot_memory.hpp>
@@ -23,7 +24,9 @@ struct ShapedArena {
   std::uint64_t each_slot = 0;  ///< bytes of the ports of one slot
   std::size_t slots = 1;
 
-  [[nodiscard]] Bytes whole() const noexcept { return Bytes{shared + (slots == 1 ? 0 : slots * each_slot)}; }
+  [[nodiscard]] Bytes whole() const noexcept {
+    return Bytes{slots == 1 ? shared : sum_or_most(shared, bytes_or_most(slots, each_slot))};
+  }
 };
 
 /// A shape as used by one session: the part that sessions share, and an instance of it per slot.

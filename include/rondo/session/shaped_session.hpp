@@ -84,17 +84,22 @@ class ShapedSession : public detail::SessionBase<ShapedSession<P, Policies, Capa
     }
   }
 
-  /// Sets up a shape before a round needs it, for rounds that bind all tensors in the order of the graph. @throws Error
-  /// like a round with a new shape; the session is unchanged then
+  /// Sets up a shape before a round needs it, for rounds that bind all tensors in the order of the graph. A shape that
+  /// sizes alone do not tell is only planned: rounds state its symbols, see with_symbols(). @throws Error like a round
+  /// with a new shape; the session is unchanged then
   void prepare(std::initializer_list<std::pair<Dim, std::int64_t>> symbols) {
     require_usable();
-    const auto shape = shapes_.find_or_resolve(launch::values_of(graph_, symbols));
+    const std::vector<std::int64_t> values = launch::values_of(graph_, symbols);
+    const auto shape = shapes_.find_or_resolve(values);
     const auto tensors = shape->graph.view().tensors;
+    std::vector<launch::BoundSize> sizes;
     std::vector<std::uint64_t> words;
     for (std::uint32_t t = 0; t < tensors.size(); ++t) {
-      if (is_bound_each_round(tensors[t].direction)) words.push_back(detail::size_word(tensors[t].count, t));
+      if (!is_bound_each_round(tensors[t].direction)) continue;
+      words.push_back(detail::size_word(tensors[t].count, t));
+      sizes.push_back({t, tensors[t].count, nullptr});
     }
-    if (entries_.find_in_table(words) == nullptr) (void)insert(words, shape);
+    if (is_told(values, sizes) && entries_.find_in_table(words) == nullptr) (void)insert(words, shape);
     entries_.forget_last();
   }
 
@@ -102,6 +107,9 @@ class ShapedSession : public detail::SessionBase<ShapedSession<P, Policies, Capa
   /// @throws Error out_of_memory, poisoned, closed; the session is unchanged then
   void reserve(Bytes size) {
     require_usable();
+    if (size.value >> 62U != 0) {
+      throw Error(Errc::out_of_memory, Error::Text{"reserve: ", size.value, " bytes; the most is 2^62"});
+    }
     detail::ShapedArena wanted = parts_;
     if (size > parts_.whole()) wanted.shared += size.value - parts_.whole().value;
     grow(wanted);
@@ -277,6 +285,14 @@ class ShapedSession : public detail::SessionBase<ShapedSession<P, Policies, Capa
   // --- shapes
 
   void require_usable() const;
+  /// Whether sizes alone tell the values of the symbols.
+  [[nodiscard]] bool is_told(const std::vector<std::int64_t>& values, std::span<const launch::BoundSize> sizes) const {
+    try {
+      return launch::solve(graph_, sizes) == values;
+    } catch (const Error&) {
+      return false;
+    }
+  }
   /// Keeps the text that explain() returns for this status.
   Status keep(Status status, const Error::Text& text) noexcept {
     text_ = text;

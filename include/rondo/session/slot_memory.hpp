@@ -3,6 +3,7 @@
 #pragma once
 
 #include <rondo/arch/arch.hpp>
+#include <rondo/binding/bindings.hpp>
 #include <rondo/binding/ports.hpp>
 #include <rondo/graph/records.hpp>
 #include <rondo/platform/concept.hpp>
@@ -38,7 +39,7 @@ struct SlotMemory {
 
   /// The size of all slots; for one slot, exactly the plan.
   [[nodiscard]] Bytes whole(Bytes plan, std::size_t slots) const noexcept {
-    return slots == 1 ? plan : Bytes{plan_bytes + (slots - 1) * stride};
+    return slots == 1 ? plan : Bytes{sum_or_most(plan_bytes, bytes_or_most(slots - 1, stride))};
   }
   /// The distance of a slot's ports from their location in the plan.
   [[nodiscard]] Bytes displacement(std::size_t slot) const noexcept {

@@ -303,3 +303,25 @@ TEST_CASE("Symbols have names of their own, and serve their own graph") {
   for (int i = 1; i < Dim::max_symbols; ++i) (void)graph.dim("s" + std::to_string(i));
   CHECK(raised([&] { (void)graph.dim("one more"); }).code == Errc::limit_exceeded);
 }
+
+TEST_CASE("A task of no blocks writes nothing that others could read") {
+  TaskGraph graph;
+  const Dim blocks = graph.dim("blocks");
+  const auto x = graph.input<float>("x", {2, 3});
+  const auto t = graph.workspace<float>("t", {6});
+  const auto y = graph.output<float>("y", {6});
+  graph.add<Double>(Blocks{blocks}, x, t);
+  graph.add<Scale>(t, y, 1.0F);
+  const auto frozen = [&](const TaskGraph& source, std::int64_t value) {
+    const std::int64_t values[] = {value};
+    return freeze(instantiate(source, values));
+  };
+  CHECK(frozen(graph, 1).view().tasks.size() == 2);
+  const Raised read = raised([&] { (void)frozen(graph, 0); });
+  CHECK(read.code == Errc::uninitialized_read);
+  CHECK(says(read.text, "'scale'", "reads tensor 't'"));
+  TaskGraph output;
+  const Dim number = output.dim("number");
+  output.add<Double>(Blocks{number}, output.input<float>("x", {2, 3}), output.output<float>("y", {6}));
+  CHECK(raised([&] { (void)frozen(output, 0); }).code == Errc::invalid_argument);
+}

@@ -17,6 +17,7 @@
 #include <cstdint>
 #include <limits>
 #include <random>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -370,4 +371,40 @@ TEST_CASE("A platform without loops refuses the first one by name") {
   CHECK(
       has(told([&] { graph::refuse_loops(freeze(g).view(), "mine"); }, Errc::unsupported),
           "loop 'until done', task 1: mine, with the engine that it is opened with, runs no loops; unroll it, or run"));
+}
+
+TEST_CASE("A body that throws leaves tensors from outside as they were") {
+  TaskGraph graph;
+  const auto x = graph.input<float>("x", {16});
+  const auto y = graph.output<float>("y", {16});
+  const auto t = graph.workspace<float>("t", {16});
+  const auto u = graph.workspace<float>("u", {16});
+  const auto done = graph.workspace<std::int32_t>("done", {1});
+  const auto before = graph.interface();
+  const std::vector<graph::TensorRecord> records(before.tensors.begin(), before.tensors.end());
+  const auto body = [&] {
+    const auto inner = graph.input<float>("inner", {16});
+    graph.alias(y, inner);
+    graph.make_view(u, x);
+    graph.zero(t);
+    graph.keep(t);
+    graph.in_memory(t, MemoryKind::device);
+    graph.when(done, [&] {
+      graph.keep(x);
+      graph.add_call("call", {reads(x)}, [](const LibraryCall&) {});
+    });
+    throw std::runtime_error("no more");
+  };
+  CHECK_THROWS_AS(graph.repeat_until(done, 3, body), std::runtime_error);
+  REQUIRE(graph.interface().tensors.size() == records.size());
+  for (std::size_t i = 0; i < records.size(); ++i) {
+    CAPTURE(i);
+    const graph::TensorRecord& now = graph.interface().tensors[i];
+    CHECK(now.alias_of == records[i].alias_of);
+    CHECK(now.view_of == records[i].view_of);
+    CHECK(now.zeroed == records[i].zeroed);
+    CHECK(now.kept == records[i].kept);
+    CHECK(now.fixed == records[i].fixed);
+    CHECK(now.delivered == records[i].delivered);
+  }
 }

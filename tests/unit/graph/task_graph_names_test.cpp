@@ -26,3 +26,25 @@ TEST_CASE("A task may be given the name of another task of the same graph") {
     CHECK(graph.name(task.name) == "a task with quite a long name, so that the text must grow");
   }
 }
+
+TEST_CASE("A graph that was moved from is empty, and takes tensors again") {
+  TaskGraph graph;
+  for (int i = 0; i < 20; ++i) (void)graph.input<float>("x" + std::to_string(i), {2});
+  const TaskGraph moved = std::move(graph);
+  CHECK(moved.tensors().size() == 20);
+  CHECK_NOTHROW((void)graph.input<float>("x1", {2}));  // NOLINT(bugprone-use-after-move)
+  CHECK_THROWS_AS((void)graph.input<float>("x1", {2}), Error);
+}
+
+TEST_CASE("A view that is refused leaves the tensor as it was") {
+  TaskGraph graph;
+  const Dim n = graph.dim("n");
+  const auto x = graph.input<float>("x", {n});
+  const auto v = graph.workspace<float>("v", {n - 16});
+  const auto y = graph.output<float>("y", {4});
+  graph.make_view(v, x, n - n + 16);
+  CHECK_THROWS_AS(graph.make_view(y, v, n - n + n - n + n - n + n - n), Error);  // too many parts
+  CHECK_NOTHROW(graph.make_view(y, x, 16));
+  CHECK(graph.tensors()[2].view_dim.empty());
+  CHECK(graph.tensors()[2].view_first == 16);
+}

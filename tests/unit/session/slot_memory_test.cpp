@@ -71,3 +71,16 @@ TEST_CASE("A graph that binds nothing has slots of nothing") {
   CHECK(memory.displacement(3).value == 0);
   CHECK(memory.whole(layout.arena_bytes(), 4).value == memory.plan_bytes);
 }
+
+TEST_CASE("The memory of slots that no address reaches is the largest number") {
+  TaskGraph graph;
+  const auto x = graph.input<std::uint8_t>("x", {std::int64_t{1} << 60});
+  const auto y = graph.output<std::uint8_t>("y", {std::int64_t{1} << 60});
+  graph.add_raw("pass", CoreType::vector, +[](ArgWord*) {}, reads(x), writes(y));
+  const FrozenGraph frozen = freeze(graph);
+  const std::uint64_t offsets[] = {0, std::uint64_t{1} << 60U};
+  const detail::SlotMemory<arch::A5> memory(frozen.view(), offsets, Bytes{std::uint64_t{1} << 61U});
+  CHECK(memory.whole(Bytes{std::uint64_t{1} << 61U}, 1) == Bytes{std::uint64_t{1} << 61U});
+  CHECK(memory.whole(Bytes{std::uint64_t{1} << 61U}, 8) == Bytes{~std::uint64_t{0}});
+  CHECK(memory.whole(Bytes{std::uint64_t{1} << 61U}, 16) == Bytes{~std::uint64_t{0}});
+}

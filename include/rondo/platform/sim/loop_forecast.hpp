@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <rondo/graph/loops.hpp>
+#include <rondo/graph/loop_calls.hpp>
 #include <rondo/graph/outline.hpp>
 #include <rondo/graph/records.hpp>
 #include <rondo/platform/sim/virtual_chip.hpp>

@@ -77,7 +77,8 @@ class MemoryMap {
       const std::uint64_t now = address_in(slot.word);
       if (now == slot.place) continue;
       const graph::TensorRecord& tensor = graph_.tensors[slot.tensor];
-      if (moved_[slot.tensor] == 0 && tensor.is_defined_at_start()) copy(slot.place, now, tensor.bytes);
+      const bool has_contents = graph_.tensors[graph::home_of(graph_.tensors, slot.tensor)].is_defined_at_start();
+      if (moved_[slot.tensor] == 0 && has_contents) copy(slot.place, now, tensor.bytes);
       moved_[slot.tensor] = now;
       std::memcpy(slot.word, &slot.place, sizeof slot.place);
     }
@@ -88,7 +89,8 @@ class MemoryMap {
       const std::uint64_t address = moved_[slot.tensor];
       if (address == 0) continue;
       const graph::TensorRecord& tensor = graph_.tensors[slot.tensor];
-      if (with_contents && address_in(slot.word) == slot.place && kernels_may_write(tensor.direction)) {
+      if (with_contents && !tensor.is_view() && address_in(slot.word) == slot.place &&
+          kernels_may_write(tensor.direction)) {
         copy(address, slot.place, tensor.bytes);
       }
       std::memcpy(slot.word, &address, sizeof address);

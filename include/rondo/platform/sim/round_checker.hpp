@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <rondo/graph/loop_calls.hpp>
+#include <rondo/graph/outline.hpp>
 #include <rondo/graph/records.hpp>
 #include <rondo/platform/sim/findings.hpp>
 #include <rondo/platform/sim/halt.hpp>
@@ -91,7 +93,7 @@ class RoundChecker {
   void restore(bool other_poison) noexcept {
     put_back(initial_);
     for (std::uint32_t t = 0; t < graph_.tensors.size(); ++t) {
-      if (!graph_.tensors[t].is_defined_at_start() && !graph_.tensors[t].is_view()) poison(t, other_poison);
+      if (!graph_.tensors[t].is_defined_at_start() && graph::home_of(graph_.tensors, t) == t) poison(t, other_poison);
     }
   }
 
@@ -247,8 +249,18 @@ class RoundChecker {
   }
   void poison_outputs_of(const graph::TaskRecord& task, bool other) noexcept {
     for_each_written(task, [&](std::uint32_t tensor, bool is_out) {
-      if (is_out) poison(tensor, other);
+      if (is_out && !reads_home_of(task, tensor)) poison(tensor, other);
     });
+  }
+  /// Whether the task reads the input that an output reuses.
+  [[nodiscard]] bool reads_home_of(const graph::TaskRecord& task, std::uint32_t tensor) const noexcept {
+    const std::uint32_t home = graph::home_of(graph_.tensors, tensor);
+    bool found = false;
+    for (const graph::ArgRecord& arg : graph_.args_of(task)) {
+      found |= arg.is_address() && arg.tensor != tensor && reads(arg.access) &&
+               graph::home_of(graph_.tensors, arg.tensor) == home;
+    }
+    return found;
   }
   void find_stray_writes(const graph::TaskRecord& task, Findings& findings) noexcept {
     for (const Segment& segment : map_.segments()) {

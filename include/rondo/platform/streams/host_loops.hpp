@@ -4,6 +4,7 @@
 
 #include <rondo/args/args_table.hpp>
 #include <rondo/error.hpp>
+#include <rondo/graph/loop_calls.hpp>
 #include <rondo/graph/loops.hpp>
 #include <rondo/graph/outline.hpp>
 #include <rondo/platform/streams/api.hpp>

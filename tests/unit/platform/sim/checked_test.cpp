@@ -568,3 +568,74 @@ TEST_CASE("Each repetition of a loop is checked") {
     CHECK(hy[0] == 5);
   }
 }
+
+namespace {
+
+/// y = x + 1
+struct AddOne {
+  static constexpr std::string_view name = "add_one";
+  static constexpr auto core = CoreType::vector;
+  static void run(In<float> x, Out<float> y) noexcept {
+    for (std::size_t i = 0; i < y.size(); ++i) y[i] = x[i] + 1;
+  }
+};
+
+}  // namespace
+
+TEST_CASE("An output that reuses an input is checked: it is no memory that nobody wrote") {
+  for (const bool has_between : {false, true}) {
+    CAPTURE(has_between);
+    TaskGraph graph;
+    const auto x = graph.input<float>("x", {16});
+    const auto y = graph.output<float>("y", {16});
+    graph.alias(y, x);
+    if (has_between) {
+      const auto t = graph.workspace<float>("t", {16});
+      graph.add<AddOne>(x, t);
+      graph.add<AddOne>(t, y);
+    } else {
+      graph.add<AddOne>(x, y);
+    }
+    auto session = open<A2A3SimOn<Checked<Inline>>>(graph);
+    Floats memory(16, 1);
+    const Status status = session.run_round(bind(x, memory), bind(y, memory));
+    INFO(std::string(session.explain(status).c_str()));
+    CHECK(status.ok());
+    CHECK(memory == Floats(16, has_between ? 3 : 2));
+  }
+}
+
+TEST_CASE("A check of a view sees the memory that it shows, also where that is the caller's or has moved") {
+  {
+    TaskGraph graph;
+    const auto x = graph.input<float>("x", {16});
+    const auto v = graph.output<float>("v", {16});
+    const auto y = graph.output<float>("y", {16});
+    graph.make_view(v, x);
+    graph.add<AddOne>(v, y);
+    auto session = open<A2A3SimOn<Checked<Inline>>>(graph);
+    const Floats in(16, 5);
+    Floats shown(16), out(16);
+    auto memory = session.allocate(x);
+    REQUIRE(session.upload(memory, in).ok());
+    REQUIRE(session.run_round(bind(x, memory), bind(v, shown), bind(y, out)).ok());
+    CHECK(out == Floats(16, 6));
+    CHECK(shown == Floats(16, 5));
+  }
+  TaskGraph graph;
+  const auto w = graph.resident<float>("w", {16});
+  const auto v = graph.workspace<float>("v", {16});
+  const auto y = graph.output<float>("y", {16});
+  graph.make_view(v, w);
+  graph.add<AddOne>(v, y);
+  auto session = open<A2A3SimOn<Checked<Inline>>>(graph);
+  Floats weights(16, 5), out(16);
+  const auto memory = session.platform().allocate(session.arena_bytes(), Bytes{4096});
+  REQUIRE(session.move_arena({memory, session.arena_bytes().value}).ok());
+  REQUIRE(session.upload(w, weights).ok());
+  REQUIRE(session.run_round(bind(y, out)).ok());
+  CHECK(out == Floats(16, 6));
+  REQUIRE(session.download(w, weights).ok());
+  CHECK(weights == Floats(16, 5));
+  CHECK(session.platform().release(memory).ok());
+}

@@ -177,6 +177,14 @@ template <class Loops>
   return inner == outer;
 }
 
+/// Whether an output reuses the memory of this input; see TaskGraph::alias.
+[[nodiscard]] constexpr bool is_reused(std::span<const TensorRecord> tensors, std::uint32_t input) noexcept {
+  for (const TensorRecord& tensor : tensors) {
+    if (tensor.alias_of == input) return true;
+  }
+  return false;
+}
+
 /// The list as a span. The constructor that takes a range checks concepts, 12 ms in g++ 12 for each type.
 template <class T>
 [[nodiscard]] constexpr std::span<const T> span_of(const std::vector<T>& list) noexcept {

@@ -13,11 +13,9 @@
 #include <rondo/session/policies.hpp>
 #include <rondo/update/refresher.hpp>
 
-#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <span>
 #include <utility>
 #include <vector>
@@ -218,13 +216,11 @@ class Instance {
     while (p < ports.size() && ports[p].key != key) ++p;
     return p;
   }
-  /// Whether the input may be held at its current address: nothing else uses that memory within a round.
+  /// Whether the input may be held at its current address: within a round nothing else uses or writes that memory.
   [[nodiscard]] bool may_hold(std::size_t p) const noexcept {
-    const auto writes_over_it = [&](const graph::TensorRecord& other) { return other.alias_of == tensor(p); };
-    const auto tensors = graph_.view().tensors;
-    if (std::any_of(tensors.begin(), tensors.end(), writes_over_it)) return false;
-    return !Layout::ports_may_share || address(p) != arena_address(p) || record(p).kept ||
-           is_carried_in_args(record(p).direction);
+    return !graph::is_reused(graph_.view().tensors, tensor(p)) &&
+           (!Layout::ports_may_share || address(p) != arena_address(p) || record(p).kept ||
+            is_carried_in_args(record(p).direction));
   }
   [[nodiscard]] bool is_held(std::size_t p) const noexcept { return held_[p] != 0; }
   [[nodiscard]] std::size_t port_count() const noexcept { return held_.size(); }

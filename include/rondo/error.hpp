@@ -77,7 +77,7 @@ enum class Errc : std::uint16_t {
              "apart";
     case Errc::alias_broken: return "the output was declared to reuse an input's memory; bind the same memory to both";
     case Errc::shared_memory:
-      return "other tensors use this tensor's memory within a round; keep() it in the graph, or bind device memory";
+      return "other tensors use its memory within a round; let no output reuse it, and keep() it or bind device memory";
     case Errc::cycle: return "the edges form a cycle; remove the edge that points back";
     case Errc::race: return "two tasks touch one tensor, at least one writes it, and no path orders them; add an edge";
     case Errc::uninitialized_read:

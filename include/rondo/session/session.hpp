@@ -75,9 +75,9 @@ class Session : public SessionBase<Derived, P, Policies> {
 
   /// From the next round on the input keeps the contents of the last round, and its binding is neither checked nor
   /// copied. For weights. Errors: wrong_tensor; unbound_tensor before the first round, and after a round failed or was
-  /// dropped or the arena moved, until the next round; shared_memory if other tensors use its memory in the arena
-  /// within a round (see TaskGraph::keep); fixed_address if rounds can be in flight and a task's arguments cannot
-  /// change; busy, closed, poisoned.
+  /// dropped or the arena moved, until the next round; shared_memory if an output reuses it, or other tensors
+  /// use its memory in the arena within a round (see TaskGraph::keep); fixed_address if rounds can be in flight and a
+  /// task's arguments cannot change; busy, closed, poisoned.
   template <Element T>
   Status hold(Input<T> tensor) noexcept {
     return set_held(tensor.key, true);

@@ -92,8 +92,8 @@ class SessionBase {
   [[nodiscard]] DeviceArray<T> allocate(TensorHandle<T, D> tensor) {
     return allocate_array<T, kind...>(tensor.key, nullptr);
   }
-  /// The same for a tensor whose size depends on symbols, in the shape that it will have. @throws Error wrong_size if
-  /// the tensor cannot have this shape; overflow; and as above
+  /// The same for a tensor whose size depends on symbols, in the shape that it will have. @throws Error wrong_size for
+  /// another rank or another constant extent; overflow; and as above
   template <MemoryKind... kind, Element T, Direction D>
     requires(is_model_io(D))
   [[nodiscard]] DeviceArray<T> allocate(TensorHandle<T, D> tensor, const Shape& shape) {
@@ -126,9 +126,9 @@ class SessionBase {
     platform_.request_stop();
   }
 
-  /// Waits for the device and releases everything; later rounds return `closed`. Also works on a poisoned session: the
-  /// round that failed has already returned its failure, so close() only returns a failure to release. Further calls
-  /// have no effect.
+  /// Waits for the rounds in flight, also those that their completions submit, and releases everything; later rounds
+  /// return `closed`. Also works on a poisoned session: the round that failed has already returned its failure, so
+  /// close() only returns a failure to release. Further calls have no effect.
   Status close() noexcept {
     if (state_ == State::closed) return {};
     derived().finish_all();

@@ -13,7 +13,11 @@ cmp rondo_all.hpp again/rondo_all.hpp || fail "made again, the single header is 
 
 # As in an online compiler: one file, one header beside it. A second file tells what is not inline, and so defined twice.
 sed 's|<rondo/rondo.hpp>|"rondo_all.hpp"|' "$ROOT/examples/01_saxpy.cpp" >saxpy.cpp
-echo '#include "rondo_all.hpp"' >second.cpp
+cat >second.cpp <<'end'
+#include "rondo_all.hpp"
+constexpr auto build = [] { return rondo::TaskGraph(); };
+static_assert(rondo::static_graph<build>.view().tasks.empty());
+end
 "$COMPILER" -std=c++20 -Wall -Wextra -Werror -c second.cpp
 "$COMPILER" -std=c++20 -Wall -Wextra -Werror saxpy.cpp second.o -pthread -o saxpy -MD -MF read.txt
 if tr -s ' \\' '\n' <read.txt | grep -F "$ROOT/include"; then fail "Rondo's own headers were read"; fi

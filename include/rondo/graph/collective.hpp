@@ -164,7 +164,7 @@ inline void check_same_collectives(const std::vector<std::vector<CollectiveNumbe
     for (std::size_t n = 0;; ++n) {
       const CollectiveNumbers first = nth(0, n, is_of_all);
       const CollectiveNumbers other = nth(r, n, is_of_all);
-      if (first != other) fail({n, 0, first, r, other});
+      if (first != other) fail(n, 0, first, r, other);
       if (first == missing) break;
     }
   }
@@ -175,7 +175,7 @@ inline void check_same_collectives(const std::vector<std::vector<CollectiveNumbe
         const auto awaited = nth(b, n, [&](const auto& c) { return c.what() == Collective::recv && c.rank == a; });
         if (sent == missing && awaited == missing) break;
         const bool is_same = sent.from == awaited.from && sent.loop == awaited.loop;
-        if (!is_same || sent.kind >> 8U != awaited.kind >> 8U) fail({n, a, sent, b, awaited});
+        if (!is_same || sent.kind >> 8U != awaited.kind >> 8U) fail(n, a, sent, b, awaited);
       }
     }
   }

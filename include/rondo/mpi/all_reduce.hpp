@@ -57,9 +57,9 @@ void check_same(const Group& group, Op op, std::span<const std::uint64_t> sizes,
   const std::vector<std::uint64_t> all = group.gather(own);
   const auto ranks = static_cast<std::size_t>(group.size());
   const auto fail = [](std::initializer_list<rondo::detail::TextPart> text) {
-    Error::Text all{"all_reduce: "};
-    all.append(text);
-    throw Error(Errc::invalid_argument, all);
+    Error::Text whole{"all_reduce: "};
+    whole.append(text);
+    throw Error(Errc::invalid_argument, whole);
   };
   for (std::size_t r = 1; r < ranks; ++r) {
     const std::uint64_t* const first = all.data();

@@ -46,9 +46,9 @@ inline void check_same(const Group& group, const char* what, DataType type, std:
   for (std::size_t r = 1; r < static_cast<std::size_t>(group.size()); ++r) {
     const std::uint64_t* const other = &all[count * r];
     const auto fail = [&](std::initializer_list<rondo::detail::TextPart> text) {
-      Error::Text all{what, ": "};
-      all.append(text);
-      throw Error(Errc::invalid_argument, all);
+      Error::Text whole{what, ": "};
+      whole.append(text);
+      throw Error(Errc::invalid_argument, whole);
     };
     if (all[0] != other[0]) {
       fail({"rank 0 has ", to_string(static_cast<DataType>(all[0])), ", rank ", r, " has ",

@@ -8,11 +8,14 @@
 #include "platforms.hpp"
 
 #include <rondo/rondo.hpp>
+#include <rondo/session/memory_report.hpp>
 
 #include <doctest/doctest.h>
 
+#include <cstdint>
 #include <optional>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 using namespace rondo;
@@ -53,7 +56,66 @@ void check_rounds(Session& session, const Scaled& g, DeviceArray<float>& in, Dev
   }
 }
 
+/// Releases arrays in each stage of a round taken step by step. The round uses them until it has ended; from then on
+/// the session holds them no more.
+template <class Session>
+void check_released_in_round(Session& session, const Scaled& g) {
+  const Floats host(Scaled::n, 2);
+  Floats result(Scaled::n);
+  const auto held = [&] { return session.memory_report().bytes(MemoryKind::device).value; };
+  REQUIRE(session.run_round(bind(g.x, host), bind(g.y, result)).ok());
+  const std::uint64_t before = held();
+  enum class Released { before_launch, after_launch, with_the_round_abandoned, with_the_session_closed };
+  for (const auto when : {Released::before_launch, Released::after_launch, Released::with_the_round_abandoned,
+                          Released::with_the_session_closed}) {
+    CAPTURE(static_cast<int>(when));
+    auto array = session.allocate(g.x);
+    std::optional<DeviceArray<float>> destroyed(session.allocate(g.y));
+    REQUIRE(session.upload(array, host).ok());
+    const std::uint64_t with_both = held();
+    REQUIRE(with_both > before);
+    const auto release = [&] {
+      CHECK(array.release().ok());
+      CHECK(array.size() == 0);
+      destroyed.reset();
+      auto unused = session.allocate(g.x);  // no round can bind it any more
+      CHECK(unused.release().ok());
+      CHECK(held() >= with_both);
+    };
+    {
+      auto begun = session.begin_round(bind(g.x, array), bind(g.y, *destroyed));
+      if (when != Released::after_launch) release();
+      if (when == Released::with_the_session_closed) {
+        CHECK(session.close().ok());
+      } else if (when != Released::with_the_round_abandoned) {
+        auto launched = std::move(begun).launch();
+        if (when == Released::after_launch) release();
+        CHECK(std::move(launched).finish().status().ok());
+      }
+    }
+    if (when == Released::with_the_session_closed) break;
+    CHECK(held() == before);
+    // Between rounds memory is released at once.
+    REQUIRE(session.allocate(g.x).release().ok());
+    CHECK(held() == before);
+    REQUIRE(session.run_round(bind(g.x, host), bind(g.y, result)).ok());
+    CHECK(result == Floats(Scaled::n, 6));
+  }
+}
+
 }  // namespace
+
+TEST_CASE_TEMPLATE("An array that is released during a round taken step by step serves that round", P, PLATFORMS) {
+  const Scaled g;
+  SUBCASE("RoundSession") {
+    auto session = open<P>(g.graph);
+    check_released_in_round(session, g);
+  }
+  SUBCASE("PipelinedSession") {
+    auto session = open_pipelined<P, 3>(g.graph);
+    check_released_in_round(session, g);
+  }
+}
 
 TEST_CASE_TEMPLATE("Rounds of every kind of session bind the memory that their session allocates", P, PLATFORMS) {
   const Scaled g;

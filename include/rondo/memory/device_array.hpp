@@ -43,8 +43,15 @@ class Blocks {
   void reserve() { blocks_.reserve(blocks_.size() + 1); }
   void add(const Block& block) noexcept { blocks_.push_back(block); }
   [[nodiscard]] const std::vector<Block>& all() const noexcept { return blocks_; }
-  /// Releases a block if it is still there. One that is held is released when it is held no more.
+  /// Releases a block if it is still there: at once, or when it is held no more and no round taken step by step, which
+  /// may use it, is in progress.
   Status release(DevicePtr<std::byte> block) noexcept;
+  /// States that a round taken step by step has begun, or that the device has finished it. @returns the first failure
+  /// of the blocks that are released now
+  Status set_in_round(bool is_in_round) noexcept {
+    is_in_round_ = is_in_round;
+    return set_held([](const Block& block) { return block.is_held; });
+  }
   /// States which blocks are held. @returns the first failure of those that are released now
   template <class IsHeld>
   Status set_held(const IsHeld& is_held) noexcept {
@@ -52,7 +59,7 @@ class Blocks {
     for (std::size_t b = blocks_.size(); b-- > 0;) {
       Block& block = blocks_[b];
       block.is_held = is_held(block);
-      if (block.is_held || !block.is_released) continue;
+      if (block.is_held || !block.is_released || is_in_round_) continue;
       if (const Status status = release(block.at); first.ok()) first = status;
     }
     return first;
@@ -63,6 +70,7 @@ class Blocks {
  private:
   void* session_;
   Release release_;
+  bool is_in_round_ = false;
   std::vector<Block> blocks_;
 };
 
@@ -74,7 +82,7 @@ class Blocks {
 RONDO_INLINE Status Blocks::release(DevicePtr<std::byte> block) noexcept {
   const auto found = std::find_if(blocks_.begin(), blocks_.end(), [&](const Block& b) { return b.at == block; });
   if (found == blocks_.end()) return {};
-  if (found->is_held) return found->is_released = true, Status{};
+  if (found->is_held || is_in_round_) return found->is_released = true, Status{};
   blocks_.erase(found);
   return release_(session_, block);
 }
@@ -125,9 +133,10 @@ RONDO_INLINE Bytes bytes_of(const graph::GraphView& graph, TensorKey key, const 
 /// Its contents are undefined until a round or the session's upload() writes them.
 ///
 /// Lifetime: move-only; may outlive the session. The destructor waits for the rounds in flight, and releases the
-/// memory; memory of an input that is held stays until it is held no more. So does the session, when it is closed or
-/// destroyed: from then on the array is empty, and a round that binds it is refused with null_memory. Thread safety:
-/// that of the session. Cost: set-up only; a round pays for an array what it pays for a DeviceSpan.
+/// memory; memory of an input that is held is released when it is held no more, and memory that is released during a
+/// round taken step by step when that round has ended. The session releases it when it is closed or destroyed: from
+/// then on the array is empty, and a round that binds it is refused with null_memory. Thread safety: that of the
+/// session. Cost: set-up only; a round pays for an array what it pays for a DeviceSpan.
 template <Element T>
 class DeviceArray {
  public:
@@ -169,7 +178,8 @@ class DeviceArray {
   /// The same, for reading.
   [[nodiscard]] DeviceSpan<const T> bound() const noexcept { return {span().data(), size_}; }
 
-  /// Waits for the rounds in flight, and releases the memory. Further calls have no effect. Errors: the device's.
+  /// Waits for the rounds in flight, and releases the memory as described above. Further calls have no effect. Errors:
+  /// the device's.
   Status release() noexcept {
     const auto blocks = std::exchange(blocks_, nullptr);
     return blocks != nullptr ? blocks->release(data_.template as<std::byte>()) : Status{};

@@ -204,6 +204,7 @@ class SteppedRounds : public Base {
     if (status.ok()) status = prepare(bindings, is_async);
     if (!status) return {nullptr, index(), this->note_refusal(this->derived().next_slot(), status), bindings};
     this->block(Base::State::in_round, Status{Errc::busy});
+    if (this->blocks_ != nullptr) (void)this->blocks_->set_in_round(true);
     status = executor().copy_in(instance().work_of(bindings));
     this->enter(Phase::outside);
     return {&this->derived(), index(), status, bindings};
@@ -232,22 +233,24 @@ class SteppedRounds : public Base {
     return status;
   }
   Status finish_open_round(Status status, std::span<const Binding> bindings) noexcept {
-    leave_round();
     if (status.ok()) status = executor().copy_out(instance().work_of(bindings));
-    if (const Status waited = executor().finish(); status.ok()) status = waited;
-    return this->derived().settle(status);
+    return this->derived().settle(leave_round(status));
   }
   /// `so_far`: the status of the steps that the round has taken.
   void abandon_round(Status so_far) noexcept {
     this->rounds_when_lost_ = this->derived().rounds();
-    leave_round();
-    if (const Status waited = executor().finish(); so_far.ok()) so_far = waited;
+    so_far = leave_round(so_far);
     this->observe_.round_ends(index(), so_far.ok() ? Status{Errc::abandoned} : so_far);
     if (!so_far) (void)this->note_failure(so_far);
   }
-  void leave_round() noexcept {
+  /// Waits for the device, and releases the arrays that were released during the round.
+  Status leave_round(Status status) noexcept {
     open_round_ = nullptr;
+    if (const Status waited = executor().finish(); status.ok()) status = waited;
     this->unblock();
+    if (this->blocks_ == nullptr) return status;
+    const Status released = this->blocks_->set_in_round(false);
+    return status.ok() ? released : status;
   }
 
   RoundLink<Session>* open_round_ = nullptr;

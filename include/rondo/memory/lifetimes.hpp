@@ -6,6 +6,7 @@
 #include <rondo/graph/records.hpp>
 #include <rondo/memory/concurrency.hpp>
 #include <rondo/memory/detail/lane_conflicts.hpp>
+#include <rondo/memory/detail/largest_first_merger.hpp>
 #include <rondo/memory/problem.hpp>
 #include <rondo/memory/uses.hpp>
 
@@ -53,44 +54,56 @@ constexpr void check_lengths(const graph::GraphView& graph, const arch::Limits& 
   return buffer;
 }
 
+[[nodiscard]] constexpr Lifetimes make_lifetimes(const Tokens& tokens, const arch::Limits& chip) {
+  Lifetimes result{{}, tokens.of_tensor};
+  for (const Token& token : tokens.tokens) result.problem.buffers.push_back(make_buffer(token, chip));
+  return result;
+}
+
+/// States that all buffers are in use all the time.
+constexpr void keep_apart(Problem& problem) {
+  for (Buffer& buffer : problem.buffers) {
+    buffer.lower = 0;
+    buffer.upper = buffer.size == 0 ? 0 : 1;
+    buffer.gaps.clear();
+  }
+}
+
+/// Above this number of conflicts, planning takes a tenth of a second or more.
+inline constexpr std::size_t many_conflicts = std::size_t{1} << 19;
+
 /// See find_lifetimes(). A template, so that a program contains only the code for the concurrency of its platforms.
 template <Concurrency concurrency>
 [[nodiscard]] constexpr Lifetimes find_lifetimes_in(const graph::GraphView& graph, const arch::Limits& chip,
                                                     bool ports_apart = false) {
   check_lengths(graph, chip);
-  constexpr bool is_parallel = concurrency == Concurrency::parallel;
-  if constexpr (is_parallel) {
-    if (graph.tasks.size() > Ancestors::most_tasks)
-      return find_lifetimes_in<Concurrency::unordered>(graph, chip, ports_apart);
+  [[maybe_unused]] graph::Lanes chains;
+  const graph::Lanes* lanes = nullptr;
+  if constexpr (concurrency == Concurrency::in_lanes) lanes = graph.lanes;
+  if constexpr (concurrency == Concurrency::parallel) {
+    chains = find_chains(graph);
+    if (chains.count == 0) return find_lifetimes_in<Concurrency::unordered>(graph, chip, ports_apart);
+    lanes = &chains;
   }
-  const Ancestors known(is_parallel ? graph : graph::GraphView{});
   Certainty order;
-  if constexpr (is_parallel) order = Certainty(known);
-  if constexpr (concurrency == Concurrency::in_lanes) {
-    if (graph.lanes != nullptr) order = Certainty(*graph.lanes);
-  }
+  if (lanes != nullptr) order = Certainty(*lanes);
   Tokens tokens = UseFinder(graph, order).run();
-  if constexpr (concurrency == Concurrency::unordered) {
-    const auto end = static_cast<std::int64_t>(graph.tasks.size()) + 1;
-    for (Token& token : tokens.tokens) {
-      token.uses.clear();
-      token.uses.push_back({0, end});
+  if constexpr (concurrency != Concurrency::unordered) InPlaceMerger(tokens, order, ports_apart).run(graph);
+  Lifetimes result = make_lifetimes(tokens, chip);
+  if constexpr (concurrency == Concurrency::unordered) keep_apart(result.problem);
+  if constexpr (concurrency == Concurrency::parallel || concurrency == Concurrency::in_lanes) {
+    if (lanes == nullptr) return result;
+    auto conflicts = LaneConflicts(*lanes, tokens).find(result.problem, many_conflicts);
+    if (conflicts.size() > many_conflicts) {
+      LargestFirstMerger(tokens, order).run(graph, ports_apart);
+      result = make_lifetimes(tokens, chip);
+      conflicts = LaneConflicts(*lanes, tokens).find(result.problem, many_conflicts);
     }
-  } else {
-    InPlaceMerger(tokens, order, ports_apart).run(graph);
-  }
-  Lifetimes result{{}, tokens.of_tensor};
-  for (const Token& token : tokens.tokens) result.problem.buffers.push_back(make_buffer(token, chip));
-  if constexpr (concurrency == Concurrency::in_lanes) {
-    if (graph.lanes != nullptr) set_conflicts(result.problem, LaneConflicts(*graph.lanes, tokens).find(result.problem));
-  }
-  if constexpr (is_parallel) {
-    for (std::uint32_t a = 0; a < tokens.tokens.size(); ++a) {
-      for (std::uint32_t b = a + 1; b < tokens.tokens.size(); ++b) {
-        if (in_use_together(result.problem.buffers[a], result.problem.buffers[b])) continue;  // known to the planners
-        if (!are_apart(tokens.tokens[a], tokens.tokens[b], order)) result.problem.conflicts.emplace_back(a, b);
-      }
+    if (conflicts.size() > many_conflicts) {
+      keep_apart(result.problem);
+      conflicts.clear();
     }
+    set_conflicts(result.problem, std::move(conflicts));
   }
   return result;
 }
@@ -107,10 +120,11 @@ template <Concurrency concurrency>
 ///
 /// Sequential: two buffers may share bytes if they are never in use at the same time in the graph's order. In lanes:
 /// if, moreover, edges and lanes order all users of one before all users of the other; as sequential, if the graph is
-/// not dealt to lanes. Parallel: if edges alone do so; beyond 16,384 tasks, no buffers share. Unordered: none share.
+/// not dealt to lanes. Parallel: if edges alone do so; none share if the number of tasks times that of concurrent tasks
+/// exceeds 2^25. Unordered: none share. If more than 2^19 pairs must be kept apart, buffers are merged, see
+/// LargestFirstMerger; if there are still more, the merged buffers share no bytes.
 ///
-/// Cost: linear for a sequential schedule; for lanes, see LaneConflicts; otherwise (tensors · users)² at worst, plus
-/// tasks² / 64 words for a parallel schedule.
+/// Cost: linear for a sequential schedule; otherwise see find_chains(), LaneConflicts, and LargestFirstMerger.
 /// @throws Error overflow, with the name of the tensor at which the sum of all lengths exceeds 2^62 bytes
 [[nodiscard]] constexpr Lifetimes find_lifetimes(const graph::GraphView& graph, const arch::Limits& chip,
                                                  Concurrency concurrency, bool ports_apart = false) {

@@ -63,9 +63,9 @@ struct Greedy {
   [[nodiscard]] static constexpr Plan plan(const Problem& problem) {
     validate(problem);
     const Sections sections{problem};
-    Plan best;
-    best.arena = INT64_MAX;
+    Plan best = Disjoint::plan(problem);
     best.lower_bound = lower_bound(problem, sections);
+    if (best.optimal()) return best;
     FirstFit fitter{problem};
     const bool is_long = problem.conflicts.size() > (std::size_t{1} << 18);
     for (const Order order :
@@ -83,12 +83,6 @@ struct Greedy {
       if (is_long) break;
     }
     best.out_of_budget = true;
-    const Plan apart = Disjoint::plan(problem);
-    if (apart.arena < best.arena) {
-      best.offsets = apart.offsets;
-      best.arena = apart.arena;
-      best.planner = apart.planner;
-    }
     return best;
   }
 };

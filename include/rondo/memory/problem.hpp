@@ -48,27 +48,49 @@ struct Buffer {
   friend constexpr bool operator==(const Buffer&, const Buffer&) = default;
 };
 
+/// Visits the stretches of time in which a buffer is alive and in use, in ascending order. Refers to the buffer.
+class UseCursor {
+ public:
+  constexpr explicit UseCursor(const Buffer& b) : buffer_{&b}, from_{b.lower} { next(); }
+
+  /// The current stretch; empty after the last one.
+  [[nodiscard]] constexpr Span use() const noexcept { return use_; }
+  [[nodiscard]] constexpr bool is_at_end() const noexcept { return use_.empty(); }
+  constexpr void next() {
+    const std::vector<Span>& gaps = buffer_->gaps;
+    use_ = {};
+    while (use_.empty() && gap_ <= gaps.size()) {
+      while (gap_ < gaps.size() && gaps[gap_].empty()) ++gap_;
+      use_ = {from_, gap_ < gaps.size() ? gaps[gap_].lower : buffer_->upper};
+      if (gap_ < gaps.size()) from_ = gaps[gap_].upper;
+      ++gap_;
+    }
+  }
+
+ private:
+  const Buffer* buffer_;
+  std::int64_t from_;
+  std::size_t gap_ = 0;  ///< the gap that ends the next stretch
+  Span use_{};
+};
+
 /// Calls visit(Span) for each stretch in which the buffer is alive and in use, in ascending order.
 template <class Visit>
 constexpr void for_each_use(const Buffer& b, Visit&& visit) {
-  std::int64_t from = b.lower;
-  for (const Span gap : b.gaps) {
-    if (gap.empty()) continue;
-    if (from < gap.lower) visit(Span{from, gap.lower});
-    from = gap.upper;
-  }
-  if (from < b.upper) visit(Span{from, b.upper});
+  for (UseCursor at(b); !at.is_at_end(); at.next()) visit(at.use());
 }
 
 /// Whether both are in use at some moment, whatever their sizes. Cost: linear in the number of gaps.
 [[nodiscard]] constexpr bool in_use_together(const Buffer& a, const Buffer& b) {
   if (!overlap(a.lifetime(), b.lifetime())) return false;
   if (a.gaps.empty() && b.gaps.empty()) return true;
-  bool together = false;
-  for_each_use(a, [&](Span use_of_a) {
-    for_each_use(b, [&](Span use_of_b) { together = together || overlap(use_of_a, use_of_b); });
-  });
-  return together;
+  UseCursor x(a);
+  UseCursor y(b);
+  while (!x.is_at_end() && !y.is_at_end()) {
+    if (overlap(x.use(), y.use())) return true;
+    x.use().upper <= y.use().upper ? x.next() : y.next();
+  }
+  return false;
 }
 
 /// A pair of buffers, by index, that must not share bytes.

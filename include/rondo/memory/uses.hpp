@@ -5,7 +5,7 @@
 #include <rondo/graph/lanes.hpp>
 #include <rondo/graph/records.hpp>
 #include <rondo/memory/concurrency.hpp>
-#include <rondo/memory/detail/ancestors.hpp>
+#include <rondo/memory/detail/certainty.hpp>
 
 #include <algorithm>
 #include <cstddef>

@@ -14,8 +14,8 @@
 namespace rondo::memory::detail {
 
 /// Finds the pairs of memories that the planning order keeps apart but lanes do not. It follows each lane up to the
-/// first task that certainly comes after the users of a memory. Cost: tasks · lanes steps, and a few for each task
-/// followed; almost linear for a graph that is large in proportion to its width.
+/// first task that certainly comes after the users of a memory. Cost: uses · lanes steps, and for each memory a few for
+/// each task followed and each task without a lane; almost linear for a graph that is large in proportion to its width.
 class LaneConflicts {
  public:
   constexpr LaneConflicts(const graph::Lanes& lanes, const Tokens& tokens)
@@ -27,7 +27,12 @@ class LaneConflicts {
     for (std::uint32_t turn = 0; turn < lanes.order.size(); ++turn) {
       const std::uint32_t task = lanes.order[turn];
       turn_[task] = turn;
+      if (lanes.place[task] == graph::Lanes::none) continue;
       if (lanes.lane_of[task] != graph::Lanes::none) of_lane_[lanes.lane_of[task]].push_back(task);
+    }
+    for (std::uint32_t k = 0; k < tokens_.size(); ++k) {
+      if (tokens_[k].uses.empty() || tokens_[k].uses.back().users.empty()) continue;
+      if (lanes.place[tokens_[k].uses.back().users.front()] == graph::Lanes::none) at_ends_.push_back(k);
     }
     for_each_user([&](std::uint32_t user, std::uint32_t, std::int64_t) { ++uses_of_[user + 1]; });
     for (std::size_t t = 1; t < uses_of_.size(); ++t) uses_of_[t] += uses_of_[t - 1];
@@ -37,19 +42,31 @@ class LaneConflicts {
         [&](std::uint32_t user, std::uint32_t token, std::int64_t first) { touched_[next[user]++] = {token, first}; });
   }
 
-  /// Returns the pairs. `problem` has the buffers of the memories; pairs in use at the same time are left out.
-  [[nodiscard]] constexpr std::vector<rondo::detail::Keyed> find(const Problem& problem) const {
+  /// Returns the pairs. `problem` has the buffers of the memories; pairs in use at the same time are left out. Ends
+  /// when there are more than `most`.
+  [[nodiscard]] constexpr std::vector<rondo::detail::Keyed> find(const Problem& problem, std::size_t most) const {
     std::vector<rondo::detail::Keyed> found;
     std::vector<std::uint32_t> seen_for(tokens_.size(), none);
-    for (std::uint32_t a = 0; a < tokens_.size(); ++a) {
+    const auto add = [&](std::uint32_t a, std::uint32_t b) {
+      if (in_use_together(problem.buffers[a], problem.buffers[b])) return;
+      found.push_back({std::min(a, b), std::max(a, b)});
+    };
+    for (std::uint32_t a = 0; a < tokens_.size() && found.size() <= most; ++a) {
+      std::vector<std::uint32_t> reached(lanes_.count, 0U);  // by lane: the number of tasks that need no further visit
       for (const Use& use : tokens_[a].uses) {
         for (std::uint32_t lane = 0; lane < lanes_.count && !use.users.empty(); ++lane)
-          follow(lane, use, [&](const Touched& t) {
+          follow(lane, use, reached[lane], [&](const Touched& t) {
             if (t.token == a || seen_for[t.token] == a || t.first <= use.last) return;
             seen_for[t.token] = a;
-            if (in_use_together(problem.buffers[a], problem.buffers[t.token])) return;
-            found.push_back({std::min(a, t.token), std::max(a, t.token)});
+            add(a, t.token);
           });
+      }
+      if (tokens_[a].uses.empty()) continue;
+      const Use& last = tokens_[a].uses.back();
+      for (const std::uint32_t b : at_ends_) {
+        const Use& use = tokens_[b].uses.back();
+        if (use.first <= last.last || seen_for[b] == a || order_.all_precede(last.users, use.users)) continue;
+        add(a, b);
       }
     }
     return found;
@@ -73,11 +90,12 @@ class LaneConflicts {
   }
 
   /// Visits the memories of the lane's tasks that follow the use in the planning order, but not always on the device.
+  /// Those before `reached` have been visited for an earlier use of the same memory, which sufficed.
   template <class Visit>
-  constexpr void follow(std::uint32_t lane, const Use& use, Visit visit) const {
+  constexpr void follow(std::uint32_t lane, const Use& use, std::uint32_t& reached, Visit visit) const {
     const std::vector<std::uint32_t>& tasks = of_lane_[lane];
     const auto later = [&](std::uint32_t task) { return std::int64_t{turn_[task]} + 1 <= use.last; };
-    auto at = std::partition_point(tasks.begin(), tasks.end(), later);
+    auto at = std::partition_point(tasks.begin() + reached, tasks.end(), later);
     // Whatever is ordered before a task is also ordered before the later tasks of its lane.
     const auto may_meet = [&](std::uint32_t task) {
       return std::any_of(use.users.begin(), use.users.end(),
@@ -86,14 +104,18 @@ class LaneConflicts {
     for (; at != tasks.end() && may_meet(*at); ++at) {
       for (std::uint32_t i = uses_of_[*at]; i < uses_of_[*at + 1]; ++i) visit(touched_[i]);
     }
+    reached = static_cast<std::uint32_t>(at - tasks.begin());
   }
 
   const graph::Lanes& lanes_;
+  Certainty order_{lanes_};
   const std::vector<Token>& tokens_;
   std::vector<std::uint32_t> turn_;
   std::vector<std::vector<std::uint32_t>> of_lane_;
   std::vector<std::uint32_t> uses_of_;  ///< by task: the start of its entries in touched_
   std::vector<Touched> touched_;
+  std::vector<std::uint32_t>
+      at_ends_;  ///< the memories that are last used by a task without successors, and by no other
 };
 
 }  // namespace rondo::memory::detail

@@ -88,7 +88,6 @@ class DeviceMemory {
   void holdings(Sink& sink) const noexcept {
     streams::report_blocks(std::span<const Block>{blocks_}, sink);
   }
-  /// Releases the remaining blocks.
   Result release_all() noexcept {
     Result first = success;
     while (!blocks_.empty()) {

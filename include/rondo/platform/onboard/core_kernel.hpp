@@ -181,7 +181,7 @@ class CoreKernel {
   std::uint32_t blocks_;
   CoreLimits limits_;
   std::uint64_t mailboxes_ = 0;
-  std::uint64_t round_ = 0;  ///< of the last launch
+  std::uint64_t round_ = 0;  ///< the round of the last launch
 };
 
 }  // namespace rondo::platform::onboard

@@ -67,7 +67,8 @@ struct DeviceState {
   std::uint64_t rounds = 0;
 };
 
-/// The states, by arena. A session that did not announce its end is found by the next session with the same arena.
+/// The states, by arena. If a session did not announce its end, its state is replaced when another session uses the
+/// same arena.
 class DeviceStates {
  public:
   static DeviceStates& instance() {
@@ -181,7 +182,7 @@ template <class Runtime, class Memory = platform::onboard::AicpuMemory, class Or
 std::uint32_t orchestrate_on_device(const void* args_block, Orchestration&& orchestration) noexcept {
   using Orchestrator = typename platform::sim::dynamic::OrchestratorFor<Runtime>::type;
   const auto& args = *static_cast<const OrchestratorArgs*>(args_block);
-  if (args.magic != OrchestratorArgs::expected_magic) return 0;  // it is unknown where the host would read an answer
+  if (args.magic != OrchestratorArgs::expected_magic) return 0;  // the place of the result is unknown, too
   auto& states = detail::DeviceStates::instance();
   if (args.command == OrchestratorCommand::close) {
     states.forget(args);
@@ -212,7 +213,7 @@ std::uint32_t orchestrate_on_device(const void* args_block, Orchestration&& orch
       return 0;
     }
     for (std::uint32_t t = 0; t < args.tensor_count; ++t) {
-      if (io.tensor(t).address == 0) {  // after a copy that failed, the device goes on with what follows it
+      if (io.tensor(t).address == 0) {  // after a failed copy, the device continues with the work that follows the copy
         refuse(Error::Text{"the address of the interface's tensor ", t, " has not reached the device"});
         return 0;
       }

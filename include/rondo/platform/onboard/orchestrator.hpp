@@ -64,7 +64,7 @@ class Orchestrator {
   }
 
  private:
-  /// @returns what the runtime does; `call` is then its name
+  /// @returns the runtime's code; `call` is the name of the call
   [[nodiscard]] AclError launch(const void* device_args, void* host_args, std::size_t bytes,
                                 const char*& call) noexcept {
     if (calls().launch_device_args != nullptr) {

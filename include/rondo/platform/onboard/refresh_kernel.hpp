@@ -34,7 +34,7 @@ class RefreshKernel {
   static constexpr std::uint32_t most_bytes = 1024;
 #endif
 
-  /// @throws Error what the runtime reports, and what the device does when it runs the kernel
+  /// @throws Error what the runtime reports, and failures of the device when it runs the kernel
   RefreshKernel(Device& device, std::span<const KernelBinary> kernels)
       : device_{device}, binaries_{device, first_with_the_kernel(kernels)} {
     if (calls().launch_host_args == nullptr) return;

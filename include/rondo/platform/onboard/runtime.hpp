@@ -67,7 +67,7 @@ class Runtime {
   }
 
   /// Undoes open(). The last call gives the device back, and ends the runtime if open() began it. A device that hangs
-  /// is not given back, because that call would not return; the process's end does it.
+  /// is not given back, because that call would not return; the end of the process gives it back.
   [[nodiscard]] AclError close(std::uint32_t device) noexcept {
     const std::lock_guard lock{mutex_};
     Device& d = devices_[device];
@@ -102,8 +102,8 @@ class Runtime {
  private:
   struct Device {
     std::uint32_t open = 0;
-    std::uint32_t taken = 0;  ///< how often Rondo has set it: the runtime expects as many resets
-    std::uint64_t token = 0;  ///< a number of its own for each time it is open
+    std::uint32_t taken = 0;  ///< how often Rondo has set the device: the runtime expects as many resets
+    std::uint64_t token = 0;  ///< a different number each time the device is opened
     bool is_lost = false;
   };
 

@@ -98,7 +98,6 @@ class MemoryMap {
     moved_.assign(moved_.size(), 0);
   }
 
-  /// The memory from the lowest to the highest tensor.
   [[nodiscard]] std::span<std::byte> bytes() const noexcept {
     if (segments_.empty()) return {};
     return {reinterpret_cast<std::byte*>(base_), segments_.back().end};  // NOLINT: simulated device memory

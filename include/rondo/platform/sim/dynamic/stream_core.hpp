@@ -65,7 +65,6 @@ class StreamCore {
   StreamCore(const StreamCore&) = delete;
   StreamCore& operator=(const StreamCore&) = delete;
 
-  /// The device memory of all rings together.
   [[nodiscard]] Bytes heap_bytes() const noexcept { return Bytes{heap_bytes_ * ring_count_}; }
   void place_heaps(std::uint64_t base) noexcept {
     for (std::uint32_t r = 0; r < ring_count_; ++r) rings_[r].heap_base = base + r * heap_bytes_;

@@ -142,7 +142,7 @@ class RoundValues {
     return sizeof...(kinds) == 0 || ((kind == kinds) || ...);
   }
 
-  /// `sources`: of all tensors. `shared`: the store of the session that this one belongs to, or null.
+  /// `sources`: the sources of all tensors. `shared`: the store of the session that this one belongs to, or null.
   /// @throws Error unsupported for a kind that the policy leaves out
   void open(const graph::GraphView& graph, const std::vector<args::Source>& sources, Store* shared) {
     if (shared == nullptr) own_ = Store(graph);
@@ -210,8 +210,8 @@ class RoundValues {
   struct Slot {
     graph::RoundValue value;
     std::uint32_t tensor = 0;
-    args::Source source{};         ///< of a descriptor: the location of its tensor
-    const Shape* shape = nullptr;  ///< of a descriptor: the shape of its tensor
+    args::Source source{};         ///< for a descriptor: the location of its tensor
+    const Shape* shape = nullptr;  ///< for a descriptor: the shape of its tensor
     std::uint64_t last = never;    ///< the address or scalar that the table holds
     bool is_written = false;
   };

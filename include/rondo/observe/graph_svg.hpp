@@ -50,7 +50,7 @@ inline void write_graph(std::ostream& out, const graph::GraphView& graph, const 
 /// Draws a graph that is not frozen yet. @throws Error errors of freeze() and draw_dot()
 inline void write_graph(std::ostream& out, const TaskGraph& graph) { draw_dot(out, to_dot(graph)); }
 
-/// Draws a session's graph, with what is known about the session; see notes_of().
+/// Draws a session's graph, with the notes of notes_of().
 template <HasOneGraph Session>
 void write_graph(std::ostream& out, Session& session) {
   draw_dot(out, to_dot(session));

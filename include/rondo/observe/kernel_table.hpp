@@ -21,7 +21,6 @@ class KernelTable {
   struct Entry {
     /// The name that dumps contain.
     std::string name;
-    /// The function to call.
     KernelEntry entry = nullptr;
     std::uint32_t block_bytes = 0;  ///< the size of its arguments; 0: unknown
   };

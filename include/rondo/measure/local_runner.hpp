@@ -98,7 +98,7 @@ class LocalRunner {
   std::atomic<bool> ending_{false};
   detail::ForkServer server_;
   std::vector<Slot> slots_;
-  WorkerPool<Job> pool_;  // last: its threads use all of the above
+  WorkerPool<Job> pool_;  // declared last, since its threads use all members above
 };
 
 static_assert(check_runner<LocalRunner>());

@@ -16,7 +16,7 @@
 
 namespace rondo::measure {
 
-/// One candidate's turn, for a workload: the candidate, how to time it, and where to put the times.
+/// One candidate's turn, for a workload: holds the candidate, times it, and keeps the times.
 ///
 ///     [&](Trial& trial) {
 ///       TaskGraph graph;

@@ -139,7 +139,7 @@ class ExactSearch {
                const detail::SearchLimit& limit, std::int64_t divisor, Finding& finding) const {
     const bool ask_for_bound = divisor == 0;
     std::int64_t reached = plan.arena;
-    std::int64_t missed = 0;  // a capacity at which the search gave up
+    std::int64_t missed = 0;  // the last capacity at which the search gave up
     for (int step = 0; step < 4; ++step) {
       const std::int64_t from = std::max(finding.proved, missed);
       const std::int64_t capacity =

@@ -60,7 +60,7 @@ constexpr void for_each_use(const Buffer& b, Visit&& visit) {
   if (from < b.upper) visit(Span{from, b.upper});
 }
 
-/// Whether both are in use at some moment, whatever their sizes. Cost: linear in the number of gaps.
+/// Whether both are in use at some moment, regardless of their sizes. Cost: linear in the number of gaps.
 [[nodiscard]] constexpr bool in_use_together(const Buffer& a, const Buffer& b) {
   if (!overlap(a.lifetime(), b.lifetime())) return false;
   if (a.gaps.empty() && b.gaps.empty()) return true;

@@ -68,7 +68,7 @@ class UseFinder {
     }
     for (std::size_t k = 0; k < result_.tokens.size(); ++k) {
       std::vector<Use>& uses = result_.tokens[k].uses;
-      // Memory that no task uses may be written by anyone who has its address.
+      // Memory that no task uses may be written by any code that has its address.
       if (kept_[k] == 0 && !uses.empty()) continue;
       Use all = whole(uses);
       uses.clear();
@@ -223,7 +223,7 @@ class UseFinder {
 /// not end at a kernel.
 class InPlaceMerger {
  public:
-  /// `ports_apart`: what each slot of rounds in flight has for itself shares memory with nothing else.
+  /// `ports_apart`: tensors of which each slot of rounds in flight has its own share memory with no other tensor.
   constexpr InPlaceMerger(Tokens& tokens, Certainty order, bool ports_apart)
       : tokens_{tokens}, order_{order}, ports_apart_{ports_apart} {}
 
@@ -233,7 +233,7 @@ class InPlaceMerger {
       const auto args = graph.args_of(graph.tasks[p]);
       for (const graph::ArgRecord& arg : args) {
         if (!arg.is_address() || arg.in_place_of == graph::ArgRecord::not_in_place) continue;
-        if (graph.tensors[args[arg.in_place_of].tensor].zeroed != Zeroed::never) continue;  // it is part of a block
+        if (graph.tensors[args[arg.in_place_of].tensor].zeroed != Zeroed::never) continue;  // it is in a zeroed block
         if (ports_apart_ && (is_per_slot(graph, arg.tensor) || is_per_slot(graph, args[arg.in_place_of].tensor)))
           continue;
         merge(p, static_cast<std::int64_t>(turn) + 1, tokens_.of_tensor[args[arg.in_place_of].tensor],

@@ -82,7 +82,7 @@ class CallableBuilder {
   WorkerPool<Job> pool_;
 };
 
-/// Runs by calling a function that returns the seconds of each repeat; see time_calls() and time_rounds().
+/// Runs by calling a function that returns the seconds of each repeat, such as time_calls().
 ///
 ///     CallableRunner<Program> runner(1, [](Program& p) { return time_calls(Repetition{}, [&] { p.run(); }); });
 ///

@@ -145,7 +145,7 @@ RONDO_INLINE bool Registry::enter_arena(Space space, std::uint64_t owner, std::u
   } catch (const std::bad_alloc&) {
     return false;
   }
-  // The session has come back to some of what it left.
+  // The session uses memory again that one of its earlier arenas occupied.
   std::erase_if(arenas_, [&](const ArenaRange& arena) {
     return arena.owner == owner && !arena.is_allocated && arena.overlaps(space, base, base + size.value);
   });

@@ -34,12 +34,12 @@ struct Token {
 struct Tokens {
   static constexpr std::uint32_t none = 0xFFFF'FFFF;
   std::vector<Token> tokens{};
-  std::vector<std::uint32_t> of_tensor{};  ///< by tensor; none for what is not in the arena
+  std::vector<std::uint32_t> of_tensor{};  ///< by tensor; none for a tensor outside the arena
 };
 
 namespace detail {
 
-/// Whether the memory keeps its contents between rounds, whatever the tasks do.
+/// Whether the memory keeps its contents between rounds.
 [[nodiscard]] constexpr bool is_kept(const graph::TensorRecord& tensor) noexcept {
   return tensor.kept || tensor.zeroed == Zeroed::once || tensor.direction == Direction::resident;
 }
@@ -197,7 +197,7 @@ class UseFinder {
   graph::GraphView graph_;
   Certainty order_;
   std::int64_t end_;
-  std::vector<char> was_read_;  ///< by token: whether the value was read after it was written. char: see analysis.hpp
+  std::vector<char> was_read_;  ///< by token: whether the value was read after it was written
   std::vector<char> kept_{};    ///< by token
   std::vector<Home> homes_{};   ///< by token; empty without loops
   Tokens result_{};

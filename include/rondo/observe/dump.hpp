@@ -37,7 +37,7 @@ namespace rondo::observe {
 ///     Status status = session.run_round(…);
 ///
 /// A dumped round gives the same results and failures as Inline. If a kernel throws, the dump ends with that task and
-/// contains what it read.
+/// contains the tensors that it read.
 ///
 /// Thread safety: that of the session. Errors: a dump that cannot be written has no manifest and does not affect the
 /// round; dump_failure() returns the reason. Cost: a few instructions for other rounds. For a dumped round: the files,

@@ -85,7 +85,7 @@ class Program {
     return status.poisoned() ? named.poisoning() : named;
   }
 
-  /// Waits, and unloads what was loaded. @returns the first failure
+  /// Waits, and unloads the loaded modules. @returns the first failure
   Result release() noexcept {
     if (launches_.empty() && modules_.empty() && !is_graph()) return success;
     Result first = device_.wait();

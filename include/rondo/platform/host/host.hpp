@@ -34,7 +34,7 @@ namespace rondo::platform {
 ///
 /// Thread safety: one thread at a time; with cores or a priority, rounds run on the thread that opened the session.
 /// Errors: the constructor throws invalid_argument and out_of_resources, with the name of the option and a remedy;
-/// allocate throws out_of_memory. Cost on the hot path: that of sim::Hosted, whatever the options.
+/// allocate throws out_of_memory. Cost on the hot path: that of sim::Hosted, with any options.
 template <class E>
 class Host : public sim::Hosted<Host<E>, arch::Host, E, sim::NoTraffic> {
   using Base = sim::Hosted<Host, arch::Host, E, sim::NoTraffic>;

@@ -108,7 +108,7 @@ class CoreKernel {
     return code;
   }
 
-  /// Ends the kernel on all cores that poll, whatever the AICPU does.
+  /// Ends the kernel on all cores that poll, even if the AICPU has stopped.
   [[gnu::cold]] void depart() noexcept {
     if (round_ != 0) let_depart(round_);
   }

@@ -172,12 +172,12 @@ inline void answer(const OrchestratorArgs& args, std::uint64_t round, std::uint6
 
 }  // namespace detail
 
-/// One launch of an orchestrator: does what `args` (an OrchestratorArgs) says and writes the result, whatever happens.
-/// `orchestration(round, io)` adds the round's tasks, with round an orchestrator of `Runtime` and io a DeviceInterface.
-/// A task runs on a cube or vector core if the session was opened so. Otherwise it is a call of its kernel's function
-/// in this program, where it is added, or on a thread of the program's own (StreamOptions::threads). `Memory` is the
-/// memory that the program shares with the cores. Thread safety: one launch of a session at a time. @returns always 0;
-/// the result holds failures
+/// One launch of an orchestrator: does what `args` (an OrchestratorArgs) says, and writes the result even after a
+/// failure. `orchestration(round, io)` adds the round's tasks, with round an orchestrator of `Runtime` and io a
+/// DeviceInterface. A task runs on a cube or vector core if the session was opened so. Otherwise it is a call of its
+/// kernel's function in this program, where it is added, or on a thread of the program's own (StreamOptions::threads).
+/// `Memory` is the memory that the program shares with the cores. Thread safety: one launch of a session at a time.
+/// @returns always 0; the result holds failures
 template <class Runtime, class Memory = platform::onboard::AicpuMemory, class Orchestration>
 std::uint32_t orchestrate_on_device(const void* args_block, Orchestration&& orchestration) noexcept {
   using Orchestrator = typename platform::sim::dynamic::OrchestratorFor<Runtime>::type;

@@ -15,7 +15,7 @@ namespace rondo::platform::onboard {
 /// device is given back as often as it was taken.
 ///
 /// Thread safety: any thread. Lifetime: until the process ends, so that a session may outlive main. Errors: open()
-/// throws what open_library() throws and what the runtime reports, and then leaves nothing behind.
+/// throws the errors of open_library() and those that the runtime reports, and then leaves nothing open.
 class Runtime {
  public:
   static constexpr std::uint32_t max_devices = 64;
@@ -91,7 +91,7 @@ class Runtime {
     devices_[device].is_lost = true;
     has_lost_ = true;
   }
-  /// Notes that the device was reset by force: no thread has it any more, so each takes it anew.
+  /// Notes that the device was reset by force: no thread has it any more, so each takes it again.
   void forget(std::uint32_t device) noexcept {
     const std::lock_guard lock{mutex_};
     devices_[device].taken = 0;

@@ -50,7 +50,7 @@ class Checked {
 
   /// The options of the inner engine.
   struct Options {
-    /// By default, a pool runs its tasks on four threads from the first round on, whatever the host.
+    /// By default, a pool runs its tasks on four threads from the first round on, on every host.
     typename Inner::Options inner = busy();
 
    private:

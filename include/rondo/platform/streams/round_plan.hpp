@@ -43,7 +43,7 @@ class RoundPlan {
   RoundPlan(const RoundPlan&) = delete;
   RoundPlan& operator=(const RoundPlan&) = delete;
 
-  /// Makes room for graphs with this many inputs and outputs, and discards what was recorded. @throws std::bad_alloc
+  /// Makes room for graphs with this many inputs and outputs, and discards the recorded plan. @throws std::bad_alloc
   void make_room(std::size_t inputs, std::size_t outputs) {
     forget();
     if (inputs + outputs <= room_) return;

@@ -299,7 +299,7 @@ class StreamCore {
     bool is_shared = false;        ///< whether all rings share it
   };
 
-  /// Frees what is done, oldest first. @returns whether it freed anything
+  /// Frees the resources of tasks that are done, oldest first. @returns whether it freed any
   bool reclaim() noexcept;
   [[nodiscard]] bool all_reclaimed() const noexcept {
     for (const ScopeRing& ring : rings_) {

@@ -20,7 +20,7 @@ namespace rondo::graph {
 struct LaneRules {
   /// The chip whose cores the lanes share, and whose costs apply.
   arch::Chip chip{};
-  /// The number of lanes, at most `most_lanes` and one per task, whatever the costs; 0: as many as shorten a round.
+  /// The number of lanes, at most `most_lanes` and one per task, with any costs; 0: as many as shorten a round.
   std::uint32_t lanes = 0;
   /// The most lanes.
   std::uint32_t most_lanes = 64;

@@ -127,7 +127,7 @@ RONDO_INLINE Bytes bytes_of(const graph::GraphView& graph, TensorKey key, const 
 /// Lifetime: move-only; may outlive the session. The destructor waits for the rounds in flight, and releases the
 /// memory; memory of an input that is held stays until it is no longer held. The session releases the memory, too, when
 /// it is closed or destroyed: from then on the array is empty, and a round that binds it is refused with null_memory.
-/// Thread safety: that of the session. Cost: set-up only; a round pays for an array what it pays for a DeviceSpan.
+/// Thread safety: that of the session. Cost: set-up only; a round pays as much for an array as for a DeviceSpan.
 template <Element T>
 class DeviceArray {
  public:

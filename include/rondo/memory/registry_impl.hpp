@@ -78,7 +78,7 @@ RONDO_INLINE void Registry::add(Space space, std::uint64_t address, Bytes size) 
   const std::uint64_t end = address + std::max<std::uint64_t>(size.value, 1);
   const auto at = blocks_.begin() + static_cast<std::ptrdiff_t>(first_ending_after(space, address));
   auto last = at;
-  // The addresses were released, or somebody else has given them back.
+  // The addresses were released, through the registry or without it.
   for (; last != blocks_.end() && last->space == space && last->begin < end; ++last) {
     released_count_ -= last->released != 0 ? 1 : 0;
   }

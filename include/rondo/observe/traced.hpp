@@ -76,7 +76,7 @@ class Traced {
     recorder_.record(options.record);
   }
 
-  /// Loads a graph, when a session is opened. @throws Error errors of the engine
+  /// Loads a graph, when a session is opened. @throws Error on errors of the engine
   template <class Graph>
   [[nodiscard]] auto load(const Graph& graph, args::ArgsTable& args) {
     const graph::GraphView view = graph.view();

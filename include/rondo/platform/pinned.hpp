@@ -15,7 +15,8 @@ namespace rondo {
 
 /// An array in pinned memory. Its elements are initially zero.
 ///     PinnedArray<float, A2A3Sim> x(session.platform(), 1024);
-/// Lifetime: move-only; the platform outlives it. Errors: the constructor throws what the platform's allocation throws.
+/// Lifetime: move-only; the platform outlives it. Errors: the constructor throws the errors of the platform's
+/// allocation.
 template <Element T, HasPinnedMemory P>
 class PinnedArray {
  public:

@@ -175,8 +175,8 @@ RONDO_INLINE SavedState decode_saved(const char* path, std::span<const std::byte
   if (has_costs) state.costs = costs;
   const auto slots = from.get<std::uint64_t>();
   for (std::uint64_t s = 0; s < slots && from.ok(); ++s) state.learned.push_back(from.get_all<std::byte>());
-  // A wrong plan would let tensors overwrite each other or the heap. The checksum rules out damage; this rules out the
-  // worst of what is left.
+  // A wrong plan would let tensors overwrite each other or the heap. The checksum detects damage; this detects the
+  // worst plans that have a good checksum.
   bool is_good = from.is_finished() && state.offsets.size() == graph.tensors.size();
   for (std::size_t t = 0; is_good && t < state.offsets.size(); ++t) {
     const graph::TensorRecord& tensor = graph.tensors[t];

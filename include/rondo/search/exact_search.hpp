@@ -119,7 +119,7 @@ class ExactSearch {
         return attempt(*searches[s], plan, strategy, limit, ask_for_bound ? 0 : divisor, finding);
       };
       const std::size_t winner = detail::first_winner(count, budget.threads, task);
-      // Strategies after the winner were interrupted at arbitrary points: discard what they learned.
+      // Strategies after the winner were interrupted at arbitrary points: discard their state.
       for (std::size_t s = winner + 1; s < strategies; ++s) searches[s].reset();
       for (const Finding& f : findings) {
         plan.lower_bound = std::max(plan.lower_bound, f.proved);

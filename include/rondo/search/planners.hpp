@@ -226,7 +226,7 @@ inline void plan_on(Planning& p, unsigned threads, std::chrono::steady_clock::ti
 }
 
 /// The best plan that can be found within `budget`: plan_fast, then search until the arena is proved minimal or the
-/// time is up; in the latter case, Plan::out_of_budget is set in the best plan found.
+/// time is up. Plan::out_of_budget is set in a result that is not proved minimal.
 ///
 /// Throws Error as plan_fast does. A result found before the time is up does not depend on the timing of threads.
 [[nodiscard]] inline Plan plan_best(const Problem& problem, std::chrono::steady_clock::duration budget,

@@ -126,7 +126,7 @@ void kill_children(const Spared& spared) noexcept {
   }
 }
 
-/// Gives up what a process inherited from the program, except its memory and one descriptor.
+/// Gives up everything that a process inherited from the program, except its memory and one descriptor.
 inline void leave_program(int kept) noexcept {
   (void)::setpgid(0, 0);  // signals from the terminal are for the program
   close_all_but(kept);
@@ -134,7 +134,7 @@ inline void leave_program(int kept) noexcept {
   sigset_t none;
   sigemptyset(&none);
   (void)::sigprocmask(SIG_SETMASK, &none, nullptr);
-  __fpurge(stdout);                          // the program itself writes what is buffered
+  __fpurge(stdout);                          // the program itself writes its buffers
   (void)::prctl(PR_SET_CHILD_SUBREAPER, 1);  // descendants that lose their parent become children of this process
 }
 

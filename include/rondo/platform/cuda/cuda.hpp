@@ -65,7 +65,7 @@ class Cuda {
       (is_timed ? Capabilities{Capability::round_time} : Capabilities{});
   static constexpr std::uint32_t max_launch_bytes = cuda::RefreshKernel::most_bytes;
 
-  /// @throws Error no_such_device (no driver, no such device), unsupported (an old driver), and what the driver reports
+  /// @throws Error no_such_device (no driver, no such device), unsupported (an old driver), and errors of the driver
   explicit Cuda(const Options& options)
       : options_{options},
         device_{name, options},

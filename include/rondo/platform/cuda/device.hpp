@@ -22,7 +22,7 @@ class Device {
   using Api = cuda::Api;
 
   /// @throws Error invalid_argument (an invalid time limit), no_such_device, not_open (a forked process), busy (the
-  /// caller's stream is in capture mode), and what the driver reports
+  /// caller's stream is in capture mode), and errors of the driver
   Device(const char* platform, const Options& options)
       : platform_{platform},
         options_{checked(platform, options)},
@@ -52,7 +52,7 @@ class Device {
   [[nodiscard]] const char* platform() const noexcept { return platform_; }
   [[nodiscard]] Stream stream() const noexcept { return stream_; }
   [[nodiscard]] const Error::Text& failure_text() const noexcept { return text_; }
-  /// Returns an attribute of the device. @throws Error what the driver reports
+  /// Returns an attribute of the device. @throws Error on errors of the driver
   [[nodiscard]] int attribute(DeviceAttribute which) const {
     int value = 0;
     must("cuDeviceGetAttribute", driver().device_attribute(&value, which, id_));

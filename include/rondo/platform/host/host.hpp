@@ -64,7 +64,7 @@ class Host : public sim::Hosted<Host<E>, arch::Host, E, sim::NoTraffic> {
     host::Residency memory = host::Residency::on_demand;
     /// The approximate time for which threads spin before they sleep, in microseconds; by default 30 to 180.
     std::optional<std::uint32_t> spin_us{};
-    /// The file of session.save() from which the session takes its plan, and what was learned.
+    /// The file of session.save() from which the session takes its plan and its learned state.
     SavedFile saved{};
   };
 

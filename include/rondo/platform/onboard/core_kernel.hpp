@@ -45,7 +45,7 @@ class CoreKernel {
   static constexpr std::string_view name = "rondo_dispatch";
 
   /// Returns null if no kernel is named, or the runtime cannot launch it; the platform then says so. @throws Error
-  /// invalid_argument (no such file, no such kernel, more blocks than the chip has), and what the runtime reports
+  /// invalid_argument (no such file, no such kernel, more blocks than the chip has), and errors of the runtime
   template <class P>
   [[nodiscard]] static std::unique_ptr<CoreKernel> load(P& platform, const OrchestratorBinary& binary) {
     constexpr std::uint32_t most_blocks = P::Arch::max_blocks;

@@ -31,8 +31,8 @@ class Device {
  public:
   using Api = onboard::Api;
 
-  /// @throws Error invalid_argument (an invalid time limit), no_such_device, unsupported (another chip), and what the
-  /// runtime reports
+  /// @throws Error invalid_argument (an invalid time limit), no_such_device, unsupported (another chip), and errors of
+  /// the runtime
   Device(const Identity& identity, const Options& options)
       : identity_{identity},
         options_{checked(identity, options)},
@@ -127,7 +127,7 @@ class Device {
   [[nodiscard]] bool is_busy() const noexcept { return is_busy_; }
 
   /// Waits until all work is done. After a failure the device has finished; after a timeout it has not. The next call
-  /// then waits once more, and ends by force what the device still does.
+  /// then waits once more, and ends by force the work that the device still does.
   [[nodiscard]] AclError wait() noexcept {
     if (!is_busy_) return code_ok;
     AclError code = enter();

@@ -19,7 +19,7 @@
 #include <optional>
 #include <vector>
 
-/// The device's half of an orchestrator: what a program for the AICPU is made of. It builds and runs each round's graph
+/// The device's half of an orchestrator: the parts of a program for the AICPU. It builds and runs each round's graph
 /// with the same templates as the simulated platforms, in the rings that the host laid out.
 ///
 ///     extern "C" std::uint32_t rondo_orchestrate(void* args) {

@@ -52,7 +52,7 @@ class Launches {
   Launches& operator=(const Launches&) = delete;
 
   /// Finds the kernels, and writes the fill to `fill`. @throws Error invalid_argument (a kernel is in no binary),
-  /// unsupported, and what the runtime reports
+  /// unsupported, and errors of the runtime
   void place(args::ArgsTable& args, Fill& fill) {
     std::size_t kernels = 0;
     for (std::uint32_t t = 0; t < view_.tasks.size(); ++t) kernels += is_launch(t) ? 1 : 0;

@@ -32,7 +32,7 @@ class DeviceMemory {
   [[nodiscard]] bool is_virtual() const noexcept { return granule_ != 0; }
   [[nodiscard]] bool empty() const noexcept { return blocks_.empty(); }
 
-  /// Allocates device memory. @throws Error out_of_memory, and what the runtime reports
+  /// Allocates device memory. @throws Error out_of_memory, and errors of the runtime
   [[nodiscard]] std::uint64_t allocate(Bytes size, Bytes alignment) {
     if (size > free_) {
       throw Error(Errc::out_of_memory,

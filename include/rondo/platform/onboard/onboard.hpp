@@ -71,7 +71,7 @@ class Onboard {
       (is_timed ? Capabilities{Capability::round_time} : Capabilities{});
   static constexpr std::uint32_t max_launch_bytes = onboard::RefreshKernel::most_bytes;
 
-  /// @throws Error no_such_device, unsupported (another chip, too old a runtime), and what the runtime reports
+  /// @throws Error no_such_device, unsupported (another chip, too old a runtime), and errors of the runtime
   explicit Onboard(const Options& options)
       : options_{options},
         device_{{name, A::name, A::soc_prefixes, A::npu_arch}, options},

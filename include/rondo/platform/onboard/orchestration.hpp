@@ -172,7 +172,7 @@ class Orchestration {
     return args;
   }
 
-  /// Writes the whole block except the rings, and waits. @throws Error what the platform reports
+  /// Writes the whole block except the rings, and waits. @throws Error on errors of the platform
   void write() {
     places_.arena = block_.base().address();
     if (cores_ != nullptr) cores_->place(places_.arena + places_.mailboxes_at);
@@ -209,7 +209,7 @@ class Orchestration {
   }
 
   /// Finds out whether the AICPU and the cores see what the other writes. If not, tasks run on the AICPU.
-  /// @throws Error what the device reports
+  /// @throws Error on errors of the device
   [[gnu::cold]] void probe() {
     Status status = launch_round(OrchestratorCommand::probe);
     if (status.ok()) status = outcome(platform_.wait());

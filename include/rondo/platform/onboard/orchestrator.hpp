@@ -18,7 +18,7 @@ namespace rondo::platform::onboard {
 class Orchestrator {
  public:
   /// Loads the program, then calls `begin()`. @throws Error unsupported (the runtime cannot launch on the AICPU),
-  /// invalid_argument (no binary, no such file), and what the runtime reports
+  /// invalid_argument (no binary, no such file), and errors of the runtime
   template <class Begin>
   Orchestrator(Device& device, const OrchestratorBinary& source, Begin begin) : Orchestrator(device) {
     check(source);

@@ -36,7 +36,7 @@ namespace rondo::platform::onboard {
 class Program {
  public:
   /// Calls `begin(*this)` when everything is in place. @throws Error invalid_argument (a kernel is in no binary),
-  /// unsupported, what the runtime reports, and what begin() throws
+  /// unsupported, errors of the runtime, and what begin() throws
   template <class Begin>
   Program(Device& device, ZeroFill& zeros, const Options& options, const graph::GraphView& view, args::ArgsTable& args,
           streams::LoopHost& host, Begin begin)

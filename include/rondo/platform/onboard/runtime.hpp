@@ -15,7 +15,7 @@ namespace rondo::platform::onboard {
 /// device is given back as often as it was taken.
 ///
 /// Thread safety: any thread. Lifetime: until the process ends, so that a session may outlive main. Errors: open()
-/// throws the errors of open_library() and those that the runtime reports, and then leaves nothing open.
+/// throws the errors of open_library() and of the runtime, and then leaves nothing open.
 class Runtime {
  public:
   static constexpr std::uint32_t max_devices = 64;

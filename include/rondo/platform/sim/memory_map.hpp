@@ -83,7 +83,7 @@ class MemoryMap {
       std::memcpy(slot.word, &slot.place, sizeof slot.place);
     }
   }
-  /// Undoes move_back(); `with_contents`: also copies what the tasks wrote to the caller's memory.
+  /// Undoes move_back(); `with_contents`: also copies the tasks' results to the caller's memory.
   void move_again(bool with_contents) noexcept {
     for (const Slot& slot : slots_) {
       const std::uint64_t address = moved_[slot.tensor];

@@ -33,7 +33,7 @@ class Sim : public sim::Hosted<Sim<A, E, T>, A, E, T> {
     Bytes device_memory{std::uint64_t{1} << 62};
     typename E::Options engine{};                         ///< the options of the engine
     [[no_unique_address]] typename T::Options traffic{};  ///< the options of `T`
-    /// The file of session.save() from which the session takes its plan, and what was learned.
+    /// The file of session.save() from which the session takes its plan and its learned state.
     SavedFile saved{};
   };
 

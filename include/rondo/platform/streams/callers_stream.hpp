@@ -52,7 +52,7 @@ class CallersStream {
 
   /// The first call of a round: makes the device the calling thread's, and queries whether the stream is captured.
   /// Errors: unsupported without a caller's stream, if its capture was lost, or, with the loop's name, for a graph with
-  /// loops; what the runtime reports.
+  /// loops; errors of the runtime.
   [[nodiscard]] Status begin() noexcept {
     if (device_.callers_stream() == nullptr || end_ == nullptr) return refusal_;
     int state = not_captured;

@@ -299,8 +299,8 @@ class DeviceQueue {
     if (s.code == code_ok) s.code = lost_;
     then(s, Api::synchronize, [&] { return device_.wait(); });
   }
-  /// Copies what does not fit into staging, such as the args table. The slot is idle, so nothing uses the memory that
-  /// is overwritten.
+  /// Copies data that does not fit into staging, such as the args table. The slot is idle, so nothing uses the memory
+  /// that is overwritten.
   [[gnu::noinline]] Status copy_in_at_once(Slot& s, DevicePtr<std::byte> to, const void* from, Bytes size) noexcept {
     call_ = Api::enter;
     if (s.code == code_ok) s.code = device_.enter();

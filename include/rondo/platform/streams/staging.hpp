@@ -22,7 +22,7 @@ struct StagingNeeds {
   std::size_t outputs = 0;
   std::size_t remembered = 0;  ///< outputs that may be waited for at once
 };
-/// Returns what the rounds of a graph need, within `limit`. One copy holds at most `longest_run` bytes.
+/// Returns the staging that the rounds of a graph need, within `limit`. One copy holds at most `longest_run` bytes.
 template <arch::Arch A>
 [[nodiscard]] StagingNeeds staging_needs(const graph::GraphView& view, std::uint64_t longest_run, Bytes limit) {
   constexpr std::uint64_t least = 65536;

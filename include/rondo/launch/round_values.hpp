@@ -132,7 +132,7 @@ class ValueStore {
 /// The policy that writes the values of these kinds, by default of all kinds. No code is compiled for the others.
 ///
 /// Cost: rounds take the general path, plus a comparison for each value, and a copy into the table if the value
-/// changed. If no value changed, nothing is refreshed.
+/// changed. If no value changed, nothing is refreshed. Thread safety: that of the session.
 template <graph::ValueKind... kinds>
 class RoundValues {
  public:

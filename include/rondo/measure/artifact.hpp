@@ -104,7 +104,8 @@ class ArtifactFile {
 
 }  // namespace detail
 
-/// A compiled candidate: a shared object in a file. Copies refer to the same file.
+/// A compiled candidate: a shared object in a file. Copies refer to the same file, which is removed with the last of
+/// them, unless its folder was named to the builder or store.
 class SharedObject {
  public:
   SharedObject(std::shared_ptr<const detail::ArtifactFile> file, std::string argument)

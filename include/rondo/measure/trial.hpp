@@ -30,6 +30,7 @@ namespace rondo::measure {
 ///     }
 ///
 /// Lifetime: that of the workload's call; then the candidate's code is unloaded, so sessions must end within the call.
+/// Thread safety: one thread at a time.
 class Trial {
  public:
   Trial(std::string path, std::string argument, std::size_t device, const Repetition& repetition)

@@ -75,7 +75,7 @@ template <class Test>
 ///     }
 ///
 /// Does nothing if MPI was already initialised. A rank that ends with an exception ends all of them, since the others
-/// would wait for it.
+/// would wait for it. Thread safety: destroy it on the thread that constructed it.
 class Environment {
  public:
   /// Requests MPI_THREAD_MULTIPLE, which is needed for measuring on other ranks. @throws Error device_failed

@@ -14,7 +14,7 @@
 
 namespace rondo::observe {
 
-/// Kernels by name: a dump contains names, and a replay calls the linked kernels with these names.
+/// Kernels by name: a dump contains names, and a replay calls the linked kernels with these names. A value.
 class KernelTable {
  public:
   /// A kernel and its name.

@@ -37,8 +37,8 @@ concept LoadsCalls = requires(E& engine, const graph::GraphView& graph, platform
 /// those of Inner. A static graph runs like a dynamic one: its kernels are not inlined. Model cannot be traced: it
 /// predicts the times of tasks, and write_trace() draws the prediction.
 ///
-/// Errors: those of Inner. Cost: that of Recorder for each task and block, and two readings of the clock per round; no
-/// allocation, no lock.
+/// Thread safety and errors: those of Inner. Cost: that of Recorder for each task and block, and two readings of the
+/// clock per round; no allocation, no lock.
 template <class Inner, class Clock = TickClock>
 class Traced {
   static_assert(LoadsCalls<Inner>,

@@ -15,8 +15,8 @@ namespace rondo {
 
 /// An array in pinned memory. Its elements are initially zero.
 ///     PinnedArray<float, A2A3Sim> x(session.platform(), 1024);
-/// Lifetime: move-only; the platform outlives it. Errors: the constructor throws the errors of the platform's
-/// allocation.
+/// Lifetime: move-only; the platform outlives it. Thread safety: that of the platform, for construction and
+/// destruction. Errors: the constructor throws the errors of the platform's allocation. Cost: set-up only.
 template <Element T, HasPinnedMemory P>
 class PinnedArray {
  public:

@@ -15,7 +15,8 @@ namespace rondo::platform {
 
 /// A simulated NPU: device memory is host memory, kernels run as host functions on the engine `E`. The arch `A`
 /// describes the chip, the engine decides how tasks run, and `T` is notified of every byte that would cross the bus
-/// (see traffic.hpp). The implementation of rounds is in hosted.hpp.
+/// (see traffic.hpp). Thread safety, errors and cost: those of Hosted, in hosted.hpp, which has the implementation of
+/// rounds.
 template <arch::Arch A, class E, class T = sim::NoTraffic>
 class Sim : public sim::Hosted<Sim<A, E, T>, A, E, T> {
   using Base = sim::Hosted<Sim, A, E, T>;

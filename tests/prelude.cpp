@@ -1,4 +1,4 @@
 // SPDX-FileCopyrightText: 2026 The Rondo authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Nothing: carries the precompiled headers of the tests.
+// Empty: this source exists for the precompiled headers of the tests.

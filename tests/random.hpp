@@ -8,9 +8,9 @@
 #include <cstdlib>
 #include <random>
 
-/// Where the random numbers of all tests come from: one seed of 64 bits, which the environment variable RONDO_SEED
-/// sets. It is 0 unless set, so that a test does the same each time. A program of tests prints the seed when a test
-/// case that drew random numbers fails (unit/main.cpp).
+/// The source of the random numbers of all tests: one seed of 64 bits, which the environment variable RONDO_SEED sets.
+/// It is 0 by default, so that a test does the same each time. A program of tests prints the seed when a test case that
+/// drew random numbers fails (unit/main.cpp).
 namespace rondo::test {
 
 /// The seed that a text holds, in decimal or, after 0x, in hexadecimal. Ends the program if it holds none.
@@ -37,7 +37,7 @@ inline std::atomic<bool>& draws_random() {
   return draws;
 }
 
-/// The seed of one of a run's generators, which `stream` tells apart: `stream` itself in a run of seed 0.
+/// The seed of one of a run's generators, identified by `stream`; `stream` itself in a run of seed 0.
 inline std::uint64_t seed_of(std::uint64_t stream) {
   draws_random() = true;
   std::uint64_t x = run_seed();

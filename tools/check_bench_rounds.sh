@@ -2,8 +2,8 @@
 # SPDX-FileCopyrightText: 2026 The Rondo authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# check_bench_rounds.sh <bench_rounds> <its kernels for the stand-in> <the stand-in>: the tool's promises, as a user
-# would try them. No time is asserted.
+# check_bench_rounds.sh <bench_rounds> <its kernels for the stand-in> <the stand-in>: checks what the tool promises, in
+# the way in which users call it. Asserts no time.
 set -euo pipefail
 tool=$1 kernels=$2 stand_in=$(dirname "$3")
 work=$(mktemp -d)
@@ -25,7 +25,7 @@ expect 0 --list
 says '^saxpy '
 says '^digits_step '
 says '^replay_diamond5 '
-# Each case that is listed runs on the simulated chips and engines, but for those that cannot on Model.
+# Each listed case runs on the simulated chips and engines, except those that cannot run on Model.
 cases=$("$tool" --list | wc -l)
 for where in "a2a3_sim inline" "a5_sim pool"; do
   read -r platform engine <<<"$where"
@@ -46,7 +46,7 @@ says "^  launch .* -$"
 says "^  round +$time_of +$time_of +$time_of +$time_of$"
 says "^  predicted for the chip, with copies, launch and completion: $time_of; the host took"
 
-# On a real NPU, for which the stand-in stands here: the same column, by the device's clock, and kernels from files.
+# On a real NPU, which the stand-in replaces here: the same column, by the device's clock, and kernels from files.
 for chip in a2a3 a5; do
   RONDO_STAND_IN_CHIP=$chip LD_LIBRARY_PATH=$stand_in expect 0 saxpy digits_step decode_token pipeline shapes overhead_4 \
     --rounds 50 --warm-up 2 --sessions 2 --platform "${chip}_onboard" --kernels "$kernels" --json "$work/chip.json"
@@ -61,7 +61,8 @@ says 'no such device: libacl_rt.so not found'
 expect 1 orchestrated_aicpu --platform a2a3_onboard
 says 'orchestrated_aicpu cannot run with these options'
 
-# Against itself nothing is significant; against a run a hundred times as fast everything is.
+# In comparison with itself nothing is significant; in comparison with a run that is a hundred times as fast, everything
+# is.
 python3 - "$work" <<'PYTHON'
 import json, sys
 work = sys.argv[1]

@@ -2,8 +2,8 @@
 # SPDX-FileCopyrightText: 2026 The Rondo authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# check_calibrate.sh <calibrate> <the stand-in>: the file that the tool writes is JSON with the costs of this machine.
-# No time is asserted.
+# check_calibrate.sh <calibrate> <the stand-in>: checks that the file that the tool writes is JSON with the costs of
+# this machine. Asserts no time.
 set -euo pipefail
 tool=$1 stand_in=$(dirname "$2")
 work=$(mktemp -d)

@@ -2,7 +2,7 @@
 # SPDX-FileCopyrightText: 2026 The Rondo authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# check_plan_memory.sh <plan_memory> <lifetimes>: the tool's promises, as a user would try them.
+# check_plan_memory.sh <plan_memory> <lifetimes>: checks what the tool promises, in the way in which users call it.
 set -euo pipefail
 tool=$1
 data=$2
@@ -17,16 +17,16 @@ line=$("$tool" "$data/resnet50_224_b1_f32.csv" --fast --offsets "$work/offsets.c
 [ "${BASH_REMATCH[1]}" = "${BASH_REMATCH[2]}" ] || fail "a network's plan misses its lower bound: $line"
 grep -q "<svg" "$work/plan.svg" || fail "no picture"
 
-# What it wrote can be read back, fixed to the same offsets, and takes the same arena.
+# The written file can be read back with its offsets fixed, and needs the same arena.
 again=$("$tool" "$work/offsets.csv" --fast | last_line)
 [ "${again%% ratio*}" = "${line%% ratio*}" ] || fail "read back: $again, written: $line"
 
-# A buffer that is used in two stretches of time leaves its bytes to another between them.
+# Between the two stretches of time in which a buffer is used, another buffer can use its bytes.
 printf 'id,lower,upper,size,gaps\nx,0,9,16,3-6\ny,3,6,16,\n' >"$work/gaps.csv"
 line=$("$tool" "$work/gaps.csv" --fast | last_line)
 [[ $line == "arena 16 "* ]] || fail "gaps: $line"
 
-# A capacity that is too small is exit code 2.
+# If the capacity is too small, the exit code is 2.
 rc=0; "$tool" "$data/resnet50_224_b1_f32.csv" --fast --capacity 1000 >"$work/out" 2>&1 || rc=$?
 [ $rc -eq 2 ] || fail "exit code $rc for a capacity that is too small"
 
@@ -39,7 +39,7 @@ for budget in -1s 5parsecs "" 2e9s; do
   [ -s "$work/out" ] || fail "--budget '$budget' is refused without a word"
 done
 
-# Bad input: a message that names line and field, and no success.
+# Bad input gives a message that names line and field, and a failure.
 refuse() {
   printf "$1" >"$work/bad.csv"
   if "$tool" "$work/bad.csv" --fast >"$work/out" 2>&1; then fail "accepted: $1"; fi

@@ -2,7 +2,7 @@
 # SPDX-FileCopyrightText: 2026 The Rondo authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# check_replay.sh <replay>: the tool's promises, as a user would try them.
+# check_replay.sh <replay>: checks what the tool promises, in the way in which users call it.
 set -euo pipefail
 tool=$1
 work=$(mktemp -d)
@@ -30,7 +30,7 @@ done
 expect 0 "$dump" --list
 says "task 15 (descend, vector, blocks 1) reads b1 db1 rate writes b1"
 
-# A number that changed in a file is found, and its place.
+# The tool finds a changed number in a file, and its place.
 python3 - "$dump" <<'PYTHON'
 import json, struct, sys
 dump = sys.argv[1]

@@ -2,7 +2,8 @@
 # SPDX-FileCopyrightText: 2026 The Rondo authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# check_trace_digits.sh <trace_digits>: the trace is whole. Spans nest on each track, times go forward, flows have both ends.
+# check_trace_digits.sh <trace_digits>: checks that the trace is complete: spans nest on each track, times increase, and
+# flows have both ends.
 set -euo pipefail
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Plans the memory of a lifetime file:  plan_memory lifetimes.csv --offsets plan.csv --svg plan.svg
-// The last line it prints is for machines:  arena 1048576 lower_bound 1048576 ratio 1.0000 seconds 0.131
+// The last line of its output is for programs: arena 1048576 lower_bound 1048576 ratio 1.0000 seconds 0.131
 
 #include <rondo/memory/check_plan.hpp>
 #include <rondo/platform/file_stream.hpp>

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Runs the tasks of a dump again and compares:  replay dumps/first --platform a5_sim --engine pool --task 3
-// It has the kernels of the examples. For kernels of your own write the ten lines that docs/dumping.md shows.
+// It has the kernels of the examples. For kernels of your own, write the ten lines that docs/dumping.md shows.
 
 #include "../examples/02_digits/network.hpp"
 
@@ -33,7 +33,7 @@ namespace {
 
 namespace observe = rondo::observe;
 
-/// As in examples/01_saxpy.cpp.
+/// The kernel of examples/01_saxpy.cpp.
 struct Saxpy {
   static constexpr std::string_view name = "saxpy";
   static constexpr auto core = rondo::CoreType::vector;
@@ -48,7 +48,7 @@ observe::KernelTable all_kernels() {
                           digits::ColumnSum, digits::Descend>();
 }
 
-/// Dumps the third of three training steps of the digits network, on noise, so that there is something to replay.
+/// Dumps the third of three training steps of the digits network, on noise, to have a dump to replay.
 void dump_example(const std::string& folder) {
   constexpr std::size_t batch = 8;
   digits::TrainingStep step{batch};

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Rondo authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Runs rounds for hours with random everything, and compares each with plain arithmetic:  soak --time 1h --seed 7
-// Graphs, kinds of sessions, engines, shapes, addresses, scalars, costs of tasks and the times of failures are random.
-// It prints a line a minute, and fails on the first wrong result, or if memory grows.
+// Runs random rounds for hours, and compares each with plain arithmetic: soak --time 1h --seed 7 Graphs, kinds of
+// sessions, engines, shapes, addresses, scalars, costs of tasks and the times of failures are random. It prints a line
+// a minute, and fails on the first wrong result, or if memory grows.
 
 #include "lib/soak/world.hpp"
 
@@ -69,16 +69,16 @@ int soak_for(const Settings& settings) {
   Counts counts;
   const auto start = Clock::now();
   const auto seconds_since_start = [&] { return std::chrono::duration<double>(Clock::now() - start).count(); };
-  // A line a minute, and twelve at least. The first quarter of the lines is the warm-up.
+  // One line per minute, and at least twelve. The first quarter of the lines is the warm-up.
   const double period = std::min(60.0, settings.seconds / 12);
   std::uint64_t warm = 0, grown = 0;
-  // Each kind of session once, however short the run is.
+  // Each kind of session runs once, even if the run is short.
   for (const auto& [name, make_world] : kinds) {
     (void)make_world(name, random())->run(400, counts);
     ++counts.sessions;
   }
   for (int line = 1; seconds_since_start() < settings.seconds; ++line) {
-    // Several sessions at once, in turns.
+    // Several sessions exist at the same time and take turns.
     std::vector<std::unique_ptr<World>> worlds(4);
     while (seconds_since_start() < period * line) {
       std::unique_ptr<World>& world = worlds[random() % worlds.size()];

@@ -2,7 +2,7 @@
 # SPDX-FileCopyrightText: 2026 The Rondo authors
 # SPDX-License-Identifier: Apache-2.0
 # check_symbols.sh <librondo_c.so> <symbols.map> <rondo.h>
-# What the library exports, what the map lists and what the header declares are the same functions.
+# Checks that the library exports the same functions as the map lists and the header declares.
 set -euo pipefail
 export LC_ALL=C
 

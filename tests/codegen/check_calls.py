@@ -48,7 +48,7 @@ def directives(path):
 
 
 class Object:
-    """The functions of an object file: for each its instructions, and where its jumps and calls lead."""
+    """The functions of an object file: the instructions of each, and the targets of its jumps and calls."""
 
     def __init__(self, path, objdump):
         self.symbols = {}  # (section, address) -> name
@@ -106,7 +106,7 @@ def demangle(names):
 
 
 def check(source, compiler, objdump):
-    """The reasons to refuse the source; none if all is well."""
+    """The reasons to refuse the source; none if it is accepted."""
     wanted = directives(source)
     if not wanted["function"]:
         sys.exit(f"{source}: names no function; the first lines must hold '// function: <symbol>'")

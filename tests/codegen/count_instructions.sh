@@ -5,12 +5,12 @@
 # count_instructions.sh <round_instructions> [--check]
 #
 # Rondo's own instructions per round, counted by callgrind; memcpy and the kernel are left out. For k = 1, 4 and 16
-# tensors of 4 KiB that go in and out, beside a hand-written round. With --check: fails if a checked round takes more
-# than the hand-written one + 32 + 8k, a prebound one more than it + 24 + k, or one of a known shape more than a checked
-# one + 24 + 14k. Then for the same tensors in device memory, which is not copied: where it stays from round to round,
-# where all of it moves, and that prebound: no more than 48 + 21k, 100 + 50k and 48 + 14k. Last, k inputs and k outputs
-# with two rounds in flight, submitted and delivered, over a queue that does nothing: no more than 112 + 109k, and
-# prebound 110 + 82k.
+# tensors of 4 KiB that are copied in and out, next to a hand-written round. With --check: fails if a checked round
+# takes more than the hand-written one + 32 + 8k, a prebound one more than it + 24 + k, or one of a known shape more
+# than a checked one + 24 + 14k. Then for the same tensors in device memory, which is not copied: memory that stays the
+# same from round to round, memory all of which moves, and the latter prebound: no more than 48 + 21k, 100 + 50k and
+# 48 + 14k. Last, k inputs and k outputs with two rounds in flight, submitted and delivered, over a queue that does
+# nothing: no more than 112 + 109k, and prebound 110 + 82k.
 set -euo pipefail
 program=$1
 check=${2-}

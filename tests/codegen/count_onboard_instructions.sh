@@ -4,11 +4,11 @@
 #
 # count_onboard_instructions.sh <onboard_instructions> [--check | --refreshes]
 #
-# Rondo's own instructions per onboard round, counted by callgrind: what is in the program itself, so neither the
-# runtime's (here the stand-in's) nor memcpy's. For k = 1, 4 and 16 tensors of 4 KiB that go in and out, bindings checked
-# each round or prebound; and for k inputs and k outputs, checked. With --check: fails above 400 + 40 for each bound
-# pair, of which there are k, and 2 k where inputs and outputs are different tensors. With --refreshes: per refresh of an
-# args table instead, by mechanism, slots, and how many of 64 bases move.
+# Rondo's own instructions per onboard round, counted by callgrind: those of the program itself, without those of the
+# runtime (here the stand-in) and of memcpy. For k = 1, 4 and 16 tensors of 4 KiB that are copied in and out, bindings
+# checked each round or prebound; and for k inputs and k outputs, checked. With --check: fails above 400 + 40 for each
+# bound pair, of which there are k, and 2 k where inputs and outputs are different tensors. With --refreshes: per
+# refresh of an args table instead, by mechanism, slots, and how many of 64 bases move.
 set -euo pipefail
 program=$1
 check=${2-}

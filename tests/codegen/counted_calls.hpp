@@ -63,7 +63,7 @@ inline bool quiet = true;
 
 template <class Round>
 void expect_no_calls(const char* platform, const char* way, Round round, bool may_read_clock = false) {
-  // In the first rounds code may still be loaded and reserved memory touched for the first time, and a pool learns.
+  // In the first rounds, code is loaded, reserved memory is touched for the first time, and a pool learns.
   bool ok = true;
   for (int i = 0; i < 64; ++i) ok = round() && ok;
   const long before[] = {allocations, locks, clock_reads, threads, libraries};
@@ -80,10 +80,10 @@ void expect_no_calls(const char* platform, const char* way, Round round, bool ma
               platform, way, ok ? "ok" : "FAILED", calls[0], calls[1], calls[2], calls[3], calls[4]);
 }
 
-/// Makes each kind of call once, so that a replacement that is not linked is noticed.
+/// Makes each kind of call once, to notice a replacement that is not linked.
 inline bool the_counters_count() {
   const long before[] = {allocations, locks, clock_reads, libraries};
-  int* volatile kept = new int;  // volatile, or the compiler leaves both calls out
+  int* volatile kept = new int;  // volatile, since otherwise the compiler leaves both calls out
   delete kept;
   pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
   pthread_mutex_lock(&mutex);

@@ -4,9 +4,9 @@
 #
 # main_is_hot.sh <source> <objdump> <compiler> <flags>...
 #
-# A program that opens a session and runs rounds in one function has that function in the ordinary text, where loops are
-# optimised. Compilers take a function for cold, and compile all of it for size, where each way through it calls a
-# function that is declared cold: set-up must not be.
+# Checks that a function that opens a session and runs rounds is in the ordinary text section, where loops are
+# optimised. Compilers take a function for cold, and compile all of it for size, if each path through it calls a
+# function that is declared cold, so set-up must not be declared cold.
 set -euo pipefail
 source=$1 objdump=$2
 shift 2

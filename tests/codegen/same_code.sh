@@ -4,9 +4,9 @@
 #
 # same_code.sh <source> <objdump> <compiler> <flag>...
 #
-# A session whose observer hears of everything and does nothing compiles to the same code as one that has none: what
-# observes rounds costs who does not want it not one instruction. An observer that does something must differ, or this
-# would compare nothing.
+# Checks that a session whose observer receives all events and does nothing compiles to the same code as one without an
+# observer: observing costs no instruction where it is not used. The code with an observer that does something must
+# differ; otherwise this would compare nothing.
 set -euo pipefail
 source=$1 objdump=$2
 shift 2
@@ -18,10 +18,10 @@ for observer in NoObserver Nothing Something; do
   "$objdump" -dC --no-show-raw-insn "$work/$observer.o" | tail -n +3 |
     sed -E -e "s/\(anonymous namespace\)::(Nothing|Something)/rondo::NoObserver/g" \
       -e "s/<_Z[^>+]*/<a name that objdump cannot read/g" |
-    # In which order functions stand, and so at which addresses, is the compiler's own affair, as is what fills the gaps.
+    # The order of functions, and so their addresses, may differ, and so may the padding between them.
     sed -E -e 's/^ +[0-9a-f]+:\s*//' -e 's/(^|[ #])[0-9a-f]+ </\1</' -e '/^(cs )?(nop|data16|xchg +%ax,%ax)/d' |
     awk 'BEGIN { RS = "" } { gsub("\n", "\001"); print }' | sort | tr '\001' '\n' |
-    # Which of two registers a compiler names first where it compares them is its own affair.
+    # The order of the two registers of a comparison may differ.
     awk 'match($0, /cmp +%[a-z0-9]+,%[a-z0-9]+$/) {
            split(substr($0, RSTART + 3), of, /[ ,]+/)
            $0 = substr($0, 1, RSTART + 2) " " (of[2] < of[3] ? of[2] "," of[3] : of[3] "," of[2])

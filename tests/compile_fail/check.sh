@@ -8,8 +8,8 @@
 #   // expect: <text>            the first line; the compiler's messages must contain <text>
 #   // expect: <text> || <text>  one of them, where compilers use words of their own
 #   // flags: <flag>...          further flags for this file
-# Further expect lines may follow; each must be met. A file called *_control.cpp must compile instead: it shows that its
-# neighbours fail for what they do and not for how they are compiled.
+# Further expect lines may follow; each must be met. A file called *_control.cpp must compile instead: it shows that the
+# other files fail for their own mistakes and not for the way in which they are compiled.
 set -euo pipefail
 export LC_ALL=C
 
@@ -27,7 +27,7 @@ head=$(sed '/^\/\//!q' "$source")
 mapfile -t expected < <(sed -n 's|^// expect: *||p' <<<"$head")
 read -ra flags < <(sed -n 's|^// flags: *||p' <<<"$head" | tr '\n' ' '; echo)
 
-# Without the source lines in the messages, or a text that stands in the source would count as said.
+# Messages leave out source lines, since otherwise a text in the source would count as a message.
 case $("$1" --version) in
   *clang*) flags+=(-fno-caret-diagnostics) ;;
   *) flags+=(-fno-diagnostics-show-caret) ;;

@@ -4,7 +4,8 @@
 #
 # count.sh <folder> <build folder> <ctest>
 #
-# Every file here is a test that ctest knows, and at least one is a control: a glob that finds nothing passes no test.
+# Checks that ctest knows a test for every file here, and that at least one is a control, so that a glob that finds
+# nothing fails.
 set -euo pipefail
 
 files=$(find "$1" -maxdepth 1 -name '*.cpp' | wc -l)

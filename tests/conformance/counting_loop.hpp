@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-/// A loop that counts: [clear] ▶ [until] again and again ▶ [copy].
+/// A loop that counts: [clear] ▶ [until], repeated ▶ [copy].
 namespace counting {
 
 using Int = std::int32_t;
@@ -22,7 +22,7 @@ struct Clear {
   static constexpr auto core = rondo::CoreType::vector;
   static void run(rondo::Out<Int> count) noexcept { count[0] = 0; }
 };
-/// Counts, and is done at what the input says; after as many repetitions as a negative input says, it throws.
+/// Counts, and is done when the count is the input. If the input is negative, it throws after that many repetitions.
 struct Until {
   static constexpr std::string_view name = "until";
   static constexpr auto core = rondo::CoreType::vector;
@@ -45,7 +45,7 @@ struct Counting {
     loop = graph.repeat_until(done, most, [&] { body = graph.add<Until>(x, count, done); }, expected);
     graph.add<Copy>(count, y);
   }
-  /// Runs a round. @returns the repetitions, or 0 if it failed, with `status`
+  /// Runs a round, and stores its `status`. @returns the number of repetitions, or 0 if the round failed
   template <class Session>
   Int count_of(Session& session, Int wanted) {
     const Ints in{wanted};
@@ -65,7 +65,7 @@ struct Counting {
 };
 
 /// Calls check(report, line) for the memory report of a session, and for that of one with three rounds in flight;
-/// `line` is what each must say about the conditions of loops.
+/// `line` is the text that each must contain about the conditions of loops.
 template <class P, class Check>
 void check_reports(const Check& check) {
   Counting loops;

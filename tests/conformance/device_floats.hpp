@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
-/// Device memory that belongs to the caller, as a user of the session binds it in place of host memory. The test reads
-/// it without the platform's help. Release it before the platform is destroyed.
+/// Device memory that belongs to the caller and is bound in place of host memory. The test reads it without the
+/// platform's help. Release it before the platform is destroyed.
 template <class P>
 class DeviceFloats {
  public:

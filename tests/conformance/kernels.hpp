@@ -28,7 +28,7 @@ struct Scale {
   }
 };
 
-/// y += x: not idempotent, so running it twice in a round shows.
+/// y += x: not idempotent, so the result shows whether it ran twice in a round.
 struct Accumulate {
   static constexpr std::string_view name = "accumulate";
   static constexpr auto core = rondo::CoreType::vector;
@@ -54,7 +54,7 @@ struct CountBlocks {
   }
 };
 
-/// Throws when x[0] is negative, else y = x.
+/// Throws if x[0] is negative; otherwise y = x.
 struct Picky {
   static constexpr std::string_view name = "picky";
   static constexpr auto core = rondo::CoreType::vector;

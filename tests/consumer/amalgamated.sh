@@ -2,7 +2,7 @@
 # SPDX-FileCopyrightText: 2026 The Rondo authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# Makes the single header and compiles a program that has nothing else of Rondo.
+# Makes the single header, and compiles a program with no other file of Rondo.
 source "$(dirname "$0")/common.sh"
 
 "$PYTHON" "$ROOT/tools/amalgamate" --output rondo_all.hpp
@@ -11,7 +11,8 @@ mkdir again
 "$PYTHON" "$ROOT/tools/amalgamate" --output again/rondo_all.hpp
 cmp rondo_all.hpp again/rondo_all.hpp || fail "made again, the single header is another one"
 
-# As in an online compiler: one file, one header beside it. A second file tells what is not inline, and so defined twice.
+# As in an online compiler: one file, one header next to it. A second file reveals functions that are not inline, and so
+# are defined twice.
 sed 's|<rondo/rondo.hpp>|"rondo_all.hpp"|' "$ROOT/examples/01_saxpy.cpp" >saxpy.cpp
 cat >second.cpp <<'end'
 #include "rondo_all.hpp"
@@ -29,7 +30,8 @@ grep -q '#include "rondo_all.hpp"' example.cpp || fail "the comment of the singl
 "$COMPILER" -std=c++20 -Wall -Wextra -Werror example.cpp second.o -pthread -o example
 [ "$(./example)" = "y[0] = 200" ] || fail "the example printed: $(./example)"
 
-# What an optional part needs of Rondo comes before its condition, so that others find it where the part is left out.
+# The headers that an optional part includes come before its condition, so that they are present even if the part is
+# left out.
 "$PYTHON" "$ROOT/tools/amalgamate" --output dlpack_all.hpp rondo/tensor/dlpack.hpp
 awk '/^#if __has_include\(<dlpack/ { inside = 1 }
      inside && /^\/\/ --- / && !/, continued$/ { print; bad = 1 }

@@ -14,7 +14,7 @@ fail() { echo "failed: $*"; exit 1; }
 # configure <build folder> <source folder> <argument>...
 configure() {
   "$CMAKE" -S "$2" -B "$1" -G "$GENERATOR" -DCMAKE_CXX_COMPILER="$COMPILER" \
-    -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS_DEBUG= "${@:3}"  # nobody debugs it
+    -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS_DEBUG= "${@:3}"  # without debug information
 }
 
 # Arguments for a machine that has nothing but a compiler and threads.
@@ -38,12 +38,12 @@ expect_again() {
   [ "$printed" = "$1" ] || fail "expected: $1"
 }
 
-# The project with a product beside the core plans memory with it.
+# The project uses a product next to the core to plan memory.
 expect_product() {
   expect_platform "rondo $VERSION plans 96 bytes" "$@" -DPRODUCT=search
 }
 
-# Without its dependency a product is not there, and the configuration says what is missing.
+# Without its dependency a product is not available, and the configuration names the missing dependency.
 expect_no_product_on_a_bare_machine() {
   rm -rf build
   if configure build "$ROOT/tests/consumer/project" "$@" "${bare[@]}" -DPRODUCT=search >configure.log 2>&1; then
@@ -54,7 +54,7 @@ expect_no_product_on_a_bare_machine() {
   [[ $said == *"range-v3"* ]] || { cat configure.log; fail "the missing dependency is not named"; }
 }
 
-# The onboard platforms are built anywhere; where there is no runtime the program says so.
+# The onboard platforms compile on every machine; without a runtime the program says so.
 expect_onboard_platform_without_device() {
   rm -rf build
   configure build "$ROOT/tests/consumer/project" "$@" -DRONDO_PLATFORM=a5_onboard >configure.log 2>&1 \
@@ -76,13 +76,13 @@ expect_cuda_without_device() {
     || { cat run.log; fail "the absence of a driver was told with other words"; }
 }
 
-# An unknown platform stops the configuration and says what is known.
+# An unknown platform stops the configuration, which lists the known ones.
 expect_unknown_platform() {
   rm -rf build
   if configure build "$ROOT/tests/consumer/project" "$@" -DRONDO_PLATFORM=a4_sim >configure.log 2>&1; then
     fail "an unknown platform was accepted"
   fi
-  # CMake breaks lines where it likes.
+  # CMake may break lines anywhere.
   local said
   said=$(tr -s ' \n' ' ' <configure.log)
   [[ $said == *"RONDO_PLATFORM is 'a4_sim', but Rondo knows only: a2a3_sim, a5_sim"* ]] \

@@ -2,7 +2,7 @@
 # SPDX-FileCopyrightText: 2026 The Rondo authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# Makes the Debian package and looks at what is in it.
+# Makes the Debian package and checks its contents.
 source "$(dirname "$0")/common.sh"
 
 package=librondo-dev_${VERSION}_all.deb
@@ -23,7 +23,7 @@ description=$(dpkg-deb -f "pack/$package" Description)
 [[ $description == "sets a device graph up once and runs it round after round"$'\n'* ]] \
   || fail "the description starts in another way: $description"
 
-# Unpacked it is what is installed, below /usr.
+# Unpacked, it has the files of an installation, below /usr.
 dpkg-deb -x "pack/$package" unpacked
 "$CMAKE" --install "$BUILD" --prefix "$WORK/usr" >install.log 2>&1 || { cat install.log; fail "installing"; }
 diff -r usr unpacked/usr || fail "the package holds something else than an installation"

@@ -2,8 +2,8 @@
 # SPDX-FileCopyrightText: 2026 The Rondo authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# Builds the separate project with Rondo fetched by FetchContent, as far as that goes without a network: CMake is told
-# where the fetched sources are.
+# Builds the separate project with Rondo fetched by FetchContent, without a network: CMake is told where the fetched
+# sources are.
 source "$(dirname "$0")/common.sh"
 
 expect_platform "rondo $VERSION ran 2 rounds on a2a3_sim" -DRONDO_FETCH=ON -DFETCHCONTENT_SOURCE_DIR_RONDO="$ROOT"

@@ -37,8 +37,8 @@ class KernelsOfGraph {
   KernelsOfGraph() { ++alive(); }
   KernelsOfGraph(const KernelsOfGraph&) = delete;
   KernelsOfGraph& operator=(const KernelsOfGraph&) = delete;
-  /// A lost context is lost for the whole process, so the process ends here for the driver: each test gets a new
-  /// context.
+  /// A lost context is lost for the whole process. So that each test gets a new one, the stand-in acts as if the
+  /// process ended here.
   ~KernelsOfGraph() {
     const bool is_last = --alive() == 0;
     must_be_clean(is_last);

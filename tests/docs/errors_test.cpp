@@ -202,10 +202,10 @@ std::string page() {
          "<!-- SPDX-License-Identifier: Apache-2.0 -->\n"
          "# Messages for the likeliest mistakes\n\n"
          "If the compiler can find a mistake, it does. Otherwise set-up throws an `Error`, or the round returns a "
-         "`Status`, of "
-         "which\n`session.explain(status)` makes a sentence. A test makes each of these mistakes and compares the "
-         "message with "
-         "this page.\n";
+         "`Status`, which\n"
+         "`session.explain(status)` turns into a sentence. A test makes each of these mistakes and compares the "
+         "message with this\n"
+         "page.\n";
   const auto section = [&](const char* title, const Mistakes& mistakes) {
     out << "\n## " << title << "\n";
     for (const Mistake& m : mistakes) out << "\n**" << m.done << "**\n\n> " << m.told << '\n';

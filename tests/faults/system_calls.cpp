@@ -106,7 +106,7 @@ void operator delete[](void* memory, std::size_t, std::align_val_t) noexcept { r
 void operator delete(void* memory, const std::nothrow_t&) noexcept { release(memory); }
 void operator delete[](void* memory, const std::nothrow_t&) noexcept { release(memory); }
 
-// The libraries of this program call these, too.
+// The libraries of this program call these functions, too.
 extern "C" {
 
 void* aligned_alloc(std::size_t alignment, std::size_t size) noexcept {
@@ -230,7 +230,7 @@ Held held() { return {allocations, entries_of("/proc/self/fd"), entries_of("/pro
 
 std::uint64_t fail_each_use(SystemCall call, std::initializer_list<int> errors, const std::function<bool()>& live,
                             const std::function<void(const Outcome&)>& judge, const std::function<void()>& prepare) {
-  // What is made once in a program, such as the room for the first exception, is made here.
+  // This first life allocates the objects that a program makes only once, such as the memory for the first exception.
   prepare();
   REQUIRE(live());
   std::uint64_t failed = 0;

@@ -28,16 +28,16 @@ enum class SystemCall : std::uint8_t {
   channel,  ///< pipe2, socketpair
 };
 
-/// Has the `n`th use of a function fail with `error`, and no other; in any thread of this
-/// process. Uses count from here on, from 1.
+/// Makes the `n`th use of a function fail with `error`, and no other use, in any thread of this process. Uses are
+/// counted from this call on, starting with 1.
 void fail_call(SystemCall call, std::uint64_t n, int error) noexcept;
-/// No use fails from here on. Returns whether one did since fail_call().
+/// Makes no further use fail. Returns whether one has failed since fail_call().
 bool stop_failing() noexcept;
 
-/// What this process holds.
+/// The resources that this process holds.
 struct Held {
-  std::int64_t allocations = 0;  ///< by operator new
-  int descriptors = 0;           ///< of open files
+  std::int64_t allocations = 0;  ///< the number of allocations by operator new
+  int descriptors = 0;           ///< the number of open file descriptors
   int threads = 0;
   friend bool operator==(const Held&, const Held&) = default;
 };
@@ -52,8 +52,8 @@ struct Outcome {
 };
 
 /// Runs `live` once for each use that it makes of a function, with that use failing, and hands each outcome to `judge`.
-/// `live` returns whether its results are right. It may throw what set-up may: Error or std::bad_alloc. `prepare` is
-/// called before each life, while nothing fails. @returns how many uses failed
+/// `live` returns whether its results are right. It may throw the exceptions of set-up: Error or std::bad_alloc.
+/// `prepare` is called before each life, while nothing fails. @returns the number of uses that failed
 std::uint64_t fail_each_use(
     SystemCall call, std::initializer_list<int> errors, const std::function<bool()>& live,
     const std::function<void(const Outcome&)>& judge = [](const Outcome&) {},

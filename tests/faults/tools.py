@@ -3,9 +3,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """tools.py <library to preload> <stand-in> <lifetimes> <tool>...
 
-Runs each tool once for each use that it makes of a function of the system, with that use failing, and once more with the
-tool killed there. A file that the tool writes is then there as a whole, or the older one still is. A tool that goes on
-after a failure, or ends, says so by its exit code and the system's reason, and leaves no other file."""
+Runs each tool once for each use that it makes of a function of the system, with that use failing, and once more with
+the tool killed there. A file that the tool writes must then be complete, or be the older one. Whether the tool
+continues after a failure or ends, its exit code and the system's reason must say so, and no other file may be left."""
 import errno
 import json
 import os

@@ -15,14 +15,14 @@
 #include <span>
 #include <string>
 
-/// What fuzzers share. A fuzzer that finds a fault ends the process.
+/// Helpers of the fuzzers. A fuzzer that finds a fault ends the process.
 namespace rondo::fuzz {
 
 inline void require(bool condition) {
   if (!condition) std::abort();
 }
 
-/// Calls `use`. An Error that refuses what the bytes mean is a right answer, too.
+/// Calls `use`. An Error that refuses the bytes is a correct answer, too.
 template <class Use>
 void allow_refusal(const Use& use) {
   try {

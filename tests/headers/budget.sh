@@ -4,7 +4,8 @@
 #
 # budget.sh <include folder> <header> <lines> <compiler>
 #
-# The header has at most <lines> lines after the preprocessor, and none of the headers that cost most is reachable.
+# Checks that the header has at most <lines> lines after the preprocessor, and that none of the most expensive headers
+# is reachable.
 set -euo pipefail
 export LC_ALL=C
 

@@ -30,11 +30,11 @@ LAYERS = [
     {"compiled_instances.hpp"},
     {"rondo.hpp", "orchestrated.hpp", "static_graph.hpp"},
 ]
-# What programs include; of headers a facade alone does.
+# Headers for programs; only a facade includes another facade.
 FACADES = {"rondo.hpp", "orchestrated.hpp", "static_graph.hpp"}
-# What drives real devices, and grows with their number.
+# The platforms of real devices, whose code grows with their number.
 DEVICES = ("platform/onboard/", "platform/streams/", "platform/cuda/", "platform/host/")
-# Beside the core, which does not know them.
+# The products next to the core, which does not include them.
 PRODUCTS = {"search", "measure", "observe", "mpi"}
 
 
@@ -92,7 +92,7 @@ def layers(headers):
 
 
 def cycles(graph, kind="a cycle"):
-    """#pragma once hides a cycle until the day someone includes its other end first."""
+    """Finds cycles, which #pragma once hides until a program includes the other end first."""
     done, path = set(), []
 
     def visit(name):

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: 2026 The Rondo authors
 # SPDX-License-Identifier: Apache-2.0
-"""Compares the steps of the models with the statements that they stand for.
+"""Compares the steps of the models with the statements that they represent.
 
     check_steps.py <folder of models> <folder of headers>
 

@@ -2,8 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Halt (platform/sim/halt.hpp), where rounds overlap: one thread runs the two tasks of round 1, another those of round
-// 2, a third one requests a stop; any task may throw. What stands under the mutex is one step, but for
-// the exchange.
+// 2, a third one requests a stop; any task may throw. The code under the mutex is one step, except for the exchange.
 //
 // Holds, once both rounds are over: a round is ok if all its tasks ran and no round before it failed or was stopped; the
 // first that is not ok says why, kernel_failed or stopped, and the task that it names threw in it; later ones are

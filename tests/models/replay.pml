@@ -3,8 +3,8 @@
 //
 // Replay (platform/sim/replay.hpp) with one slot, as the engine Pool claims its tasks: the calling thread and two
 // workers run rounds of four batches of one node each. Lane 0 has A and D, lane 1 has B, lane 2 has C; B comes after A,
-// D after A and C. The batches of a round write memory that those of the next round read. How threads are woken is in
-// worker_team.pml; here a worker goes on as soon as the epoch differs.
+// D after A and C. The batches of a round write memory that those of the next round read. worker_team.pml models how
+// threads are woken; here a worker continues as soon as the epoch differs.
 //
 // Taken as one step: a look at several done flags, since each stays set for the rest of the round; a node and its done
 // flag. Left out: the cursor, a hint that only shortens a helper's search. A helper may miss a ready batch here.

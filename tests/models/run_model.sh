@@ -2,8 +2,8 @@
 # SPDX-FileCopyrightText: 2026 The Rondo authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# run_model.sh right|wrong <model> [<define>...]: looks at every interleaving of a model and exits with 0 if it is found
-# right, or wrong, as told. Exits with 77 without spin; under CI that is a failure.
+# run_model.sh right|wrong <model> [<define>...]: examines every interleaving of a model, and exits with 0 if the model
+# is found right, or wrong, as the first argument says. Exits with 77 without spin; under CI that is a failure.
 set -euo pipefail
 expected=$1 model=$(realpath "$2")
 shift 2
@@ -19,7 +19,7 @@ defines=()
 for define in "$@"; do defines+=("-D$define"); done
 cp "$model" model.pml
 spin "${defines[@]}" -a model.pml >spin.txt 2>&1 || { cat spin.txt; exit 1; }
-# What is wrong is found soon: there compiling takes longer than running.
+# A wrong model is found wrong quickly, so that compiling takes longer than running.
 gcc -w "$([ "$expected" = right ] && echo -O1 || echo -O0)" -DSAFETY -DCOLLAPSE -o pan pan.c
 ./pan -m1000000 >pan.txt 2>&1 || true
 grep -E '^pan:|states, stored|errors:' pan.txt || { cat pan.txt; exit 1; }

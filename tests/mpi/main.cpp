@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Rondo authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Every rank runs the same test cases in the same order; the whole fails if any does on any rank.
+// Every rank runs the same test cases in the same order; the program fails if any case fails on any rank.
 
 #define DOCTEST_CONFIG_IMPLEMENT
 #include <rondo/mpi/group.hpp>
@@ -12,6 +12,6 @@ int main(int argc, char** argv) {
   const rondo::mpi::Environment mpi(&argc, &argv);
   doctest::Context context(argc, argv);
   const int result = context.run();
-  if (result != 0) mpi.abort(result);  // others may wait for what this rank left out
+  if (result != 0) mpi.abort(result);  // other ranks may wait for messages that this rank has not sent
   return result;
 }

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <string_view>
 
-/// The body of a loop: adds 1 to x, counts, and is done when the count is that which was wanted.
+/// The body of a loop: adds 1 to x, counts, and is done when the count is the wanted one.
 struct Until {
   static constexpr std::string_view name = "until";
   static constexpr auto core = rondo::CoreType::vector;

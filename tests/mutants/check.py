@@ -3,8 +3,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """check.py <compiler> <work folder>
 
-What tools/mutate makes of a small header: the mutants are those of expected.txt, and a program that was compiled once does
-something else with each of them, and without one what it does with the header itself."""
+Runs tools/mutate on a small header and checks that the mutants are those of expected.txt, that a program that was
+compiled once behaves differently with each of them, and that without a mutant it behaves as with the header itself."""
 import os
 import subprocess
 import sys

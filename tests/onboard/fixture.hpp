@@ -37,7 +37,7 @@ struct Graph {
   rondo::TaskId scale{};
 };
 
-/// Device memory of a platform, as a user of the session would hold it.
+/// Device memory of a platform, held as a user of the session holds it.
 template <class P>
 class DeviceFloats {
  public:

@@ -3,8 +3,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """without.py <libacl_rt.so> <folder> <program> <symbol>...
 
-Copies the stand-in into the folder with the symbols renamed, so that nobody finds them, and runs the program's tests of
-incomplete runtimes over that copy."""
+Copies the stand-in into the folder with the symbols renamed, so that they are not found, and runs the program's tests
+of incomplete runtimes over that copy."""
 import os
 import pathlib
 import struct

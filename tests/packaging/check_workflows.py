@@ -20,7 +20,7 @@ ROOT = Path(sys.argv[1])
 
 
 def values_of(job):
-    """What each value of the matrix makes of the job's commands."""
+    """The job's commands for each value of the matrix."""
     matrix = job.get("strategy", {}).get("matrix", {})
     for key, values in matrix.items():
         for value in values:

@@ -3,8 +3,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """conan_recipe.py RECIPE WORK VERSION CMAKE GENERATOR COMPILER
 
-Runs the recipe as Conan 2 would, over stand-ins for the classes that it uses, from sources to package, and looks at what
-is in it."""
+Runs the recipe as Conan 2 would, over stand-ins for the classes that it uses, from sources to package, and checks the
+contents of the package."""
 
 import collections
 import importlib.util
@@ -60,7 +60,7 @@ class CMake:
 
 
 def copy(conanfile, pattern, src, dst):
-    """Conan's patterns match below folders too: `include/*` is all that is in include/."""
+    """Conan's patterns also match in subfolders: `include/*` matches everything in include/."""
     found = 0
     for path in pathlib.Path(src).resolve().glob(pattern.replace("/*", "/**/*")):
         if path.is_file():

@@ -101,7 +101,7 @@ bool is_queued(const EventState* event) {
 /// Checks the device's side of an operation. @returns a code
 int check_device_side(const char* call, const void* p, std::size_t size) {
   Machine& m = machine();
-  if (m.limit("strict") == 0) return ok;  // the device finds out
+  if (m.limit("strict") == 0) return ok;  // the device will find the mistake
   if (size == 0) return misuse(call, "of 0 bytes");
   if (m.block_of(p, 0) == nullptr) return misuse(call, "no device memory at this address");
   if (m.block_of(p, size) == nullptr) return misuse(call, std::to_string(size) + " bytes leave their block");
@@ -444,7 +444,7 @@ int aclrtStreamAbort(void* handle) {
     return std::any_of(stream->running.begin(), stream->running.end(),
                        [](const Op& op) { return op.is_ended != nullptr; });
   };
-  while (runs_on_cores()) {  // a kernel that was ended ends soon
+  while (runs_on_cores()) {  // a kernel that was told to end does so soon
     entry.lock.unlock();
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
     entry.lock.lock();
@@ -504,7 +504,7 @@ int aclrtSynchronizeStreamWithTimeout(void* handle, std::int32_t timeout_ms) {
   const bool is_through = machine().drain(entry.lock, *stream, timeout_ms);
   if (stream->aborts != aborts) return refuse(stream_was_aborted, "the stream was aborted");
   if (!is_through && machine().limit("silent") != 0) {
-    machine().changed.wait(entry.lock, [] { return !machine().is_held; });  // the runtime asks what it does
+    machine().changed.wait(entry.lock, [] { return !machine().is_held; });  // the runtime asks the device
   }
   return is_through ? take_error(*stream) : refuse(wait_timed_out, "the stream did not finish");
 }
@@ -997,7 +997,7 @@ int aclrtBinaryGetFunction(void* handle, const char* name, void** function) {
     if (f.name == name) return *function = &f, ok;
   }
   if (void* const symbol = binary->library == nullptr ? nullptr : dlsym(binary->library, name); symbol != nullptr) {
-    binary->functions.push_back({name, reinterpret_cast<Kernel>(symbol), 0});  // of no core at all
+    binary->functions.push_back({name, reinterpret_cast<Kernel>(symbol), 0});  // for no type of core
     binary->functions.back().shares_args =
         dlsym(binary->library, (std::string(name) + "_shares_args").c_str()) != nullptr;
     *function = &binary->functions.back();

@@ -14,8 +14,8 @@
 #include <utility>
 #include <vector>
 
-/// The device's memory as cores and the AICPU see it: each has lines of its own, which others' writes do not reach
-/// until both sides do what the device's documentation asks for.
+/// The device's memory as cores and the AICPU see it: each has its own cached lines, which writes of the others reach
+/// only after both sides have made the cache operations that the device's documentation requires.
 namespace stand_in {
 
 inline constexpr std::size_t line_bytes = 64;

@@ -25,9 +25,10 @@ void rondo_stand_in_chip(const char* name);
 /// kernels), "abort" and "destroy_by_force" (of streams), "reset_by_force" (of the device).
 /// Modes, with their defaults: "strict" (1): a use that a runtime accepts, and that fails later or never, is refused
 /// and noted. "old_driver" (0): copies of pageable memory are asynchronous, and allowed in a capture. "silent" (0): a
-/// held device does not answer when the runtime asks what it does; the runtime asks that after a limit, and waits.
-/// Memory that the device's units share: "aicpu_sees_cores" (1): the AICPU sees the lines that cores write back.
-/// "cores_see_aicpu" (1): the reverse. "slow_writes" (0): the line that was written first arrives late.
+/// held device does not answer when the runtime asks what it is doing; the runtime asks that after a time limit, and
+/// waits for the answer. Memory that the device's units share: "aicpu_sees_cores" (1): the AICPU sees the lines that
+/// cores write back. "cores_see_aicpu" (1): the reverse. "slow_writes" (0): the line that was written first arrives
+/// late.
 void rondo_stand_in_limit(const char* what, std::uint64_t value);
 
 /// Makes the k-th use of `call` from now on, counted from 1, return `code`; 0 makes each use fail. A call that releases
@@ -101,7 +102,7 @@ void rondo_stand_in_core_barrier();
 /// Copies by DMA, which arrive when the core waits for them.
 void rondo_stand_in_core_copy(void* to, const void* from, std::size_t size);
 void rondo_stand_in_core_wait_for_copies();
-/// Does nothing for a while, and throws when the kernel is ended; for tasks that do not end.
+/// Waits for a moment, and throws when the kernel is ended; for tasks that do not end.
 void rondo_stand_in_core_idle();
 int rondo_stand_in_core_type();
 /// Accesses of the program on the AICPU, whose loads may be made as early as its last load barrier.

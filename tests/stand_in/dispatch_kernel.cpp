@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Rondo authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Rondo's kernel for the tasks of graphs that the device builds, from its header for the device, over as much of Ascend
-// C as ascend_c/ has. Its tasks' kernels are host functions that tests name.
+// Rondo's kernel for the tasks of graphs that the device builds, from its header for the device, over the part of
+// Ascend C that ascend_c/ has. Its tasks' kernels are host functions that tests name.
 
 #include "kernel_operator.h"
 
@@ -34,7 +34,7 @@ struct OfHost {
       kernel = found->second;
     }
     if (kernel.cached != nullptr) return kernel.cached(args);
-    std::int64_t copy[rondo::mailbox::most_words];  // as scalar code reads its arguments, through the cache
+    std::int64_t copy[rondo::mailbox::most_words];  // read through the cache, as scalar code reads its arguments
     for (std::uint64_t w = 0; w < words; ++w) copy[w] = static_cast<std::int64_t>(rondo_stand_in_core_load(args + w));
     kernel.plain(copy);
     return 0;

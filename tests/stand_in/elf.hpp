@@ -13,9 +13,9 @@
 #include <string_view>
 #include <vector>
 
-/// Kernel binaries in the form that compilers write, as far as a runtime reads it: an ELF file whose functions are the
-/// kernels. A kernel may have a section that names its cores. In place of a function's code is the address of a host
-/// function.
+/// Kernel binaries in the form that compilers write, limited to the parts that a runtime reads: an ELF file whose
+/// functions are the kernels. A kernel may have a section that names its cores. In place of a function's code is the
+/// address of a host function.
 namespace stand_in {
 
 /// The kinds of kernels in these sections.

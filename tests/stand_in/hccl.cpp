@@ -50,7 +50,7 @@ struct Shared {
   std::atomic<std::uint32_t> joined;
   struct Rank {
     std::atomic<std::uint64_t> arrived;  ///< the number of barriers that it has reached
-    std::int64_t kind, count, type;      ///< of the collective that it is in
+    std::int64_t kind, count, type;      ///< the collective that it is in
     std::byte slot[slot_bytes];
   } ranks[most_ranks];
   struct Line {
@@ -146,7 +146,7 @@ void together(Comm& c, const Words& w, std::byte* from, std::byte* to, std::size
     }
   }
   const Kind kind{w.kind};
-  const std::size_t whole = kind == Kind::reduce_scatter ? bytes * c.ranks : bytes;  // given by each rank
+  const std::size_t whole = kind == Kind::reduce_scatter ? bytes * c.ranks : bytes;  // the elements of each rank
   for (std::size_t at = 0; at < whole; at += slot_bytes) {
     const std::size_t n = std::min(slot_bytes, whole - at);
     std::memcpy(own.slot, from + at, n);
@@ -159,7 +159,7 @@ void together(Comm& c, const Words& w, std::byte* from, std::byte* to, std::size
       for (std::uint32_t r = 0; r < c.ranks; ++r) std::memcpy(to + r * bytes + at, slot(r), n);
     } else if (kind == Kind::broadcast) {
       std::memcpy(to + at, slot(static_cast<std::uint32_t>(w.other)), n);
-    } else {  // the part of this rank, as far as it is in the slots
+    } else {  // the part of this rank that is in the slots
       const std::size_t begin = std::max(at, c.rank * bytes), end = std::min(at + n, (c.rank + 1) * bytes);
       for (std::uint32_t r = 0; r < c.ranks && begin < end; ++r) {
         std::byte* const part = to + (begin - c.rank * bytes);
@@ -195,7 +195,7 @@ int launch(Kind kind, void* from, void* to, std::uint64_t count, int type, int o
   void* graph = nullptr;
   if (aclmdlRICaptureGetInfo(stream, &status, &graph) != 0) return internal;
   if (status == 0) c->warm.insert(kind);
-  if (!c->warm.contains(kind)) return internal;  // it connects and allocates the first time, which a capture refuses
+  if (!c->warm.contains(kind)) return internal;  // the first run connects and allocates, which a capture refuses
   Words w{reinterpret_cast<std::int64_t>(c),
           static_cast<std::int64_t>(kind),
           reinterpret_cast<std::int64_t>(from),

@@ -30,7 +30,7 @@ constexpr std::byte beyond{0xA5};   // the bytes after a block
 constexpr std::byte garbage{0xCD};  // the first contents of a block
 constexpr std::size_t filled = 65536;
 
-/// The text of a failed kernel, which names it only after a page of registers, as that of the runtime does.
+/// The text about a failed kernel, which names the kernel only after a page of registers, as the runtime's text does.
 std::string words_about(const std::string& kernel) {
   std::string words = "\nEZ9999: Inner Error!\nEZ9999: ";
   for (int core = 0; core < 12; ++core) {
@@ -277,7 +277,7 @@ void Machine::discard(StreamState& stream) {
   for (const Op& op : stream.running) {
     if (op.is_ended == nullptr) continue;
     op.is_ended->store(true, std::memory_order_release);
-    --stream.done;  // the kernel ends soon, and is counted then
+    --stream.done;  // the kernel ends soon and is counted when it does
   }
   changed.notify_all();
 }
@@ -307,7 +307,7 @@ void Machine::work(StreamState& stream) {
     stream.queue.pop_front();
     Op& op = stream.running.front();
 
-    // The device goes on after an operation that fails: the stream continues, and its events report nothing. Only the
+    // The device continues after an operation that fails: the stream continues, and its events report nothing. Only the
     // next synchronisation of this stream returns the first failure. All operations after a failed copy are skipped
     // until then: a kernel would use bytes that are no addresses, and would end this process.
     int code = ok;

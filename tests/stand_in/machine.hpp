@@ -74,7 +74,7 @@ struct Function {
   std::string name;
   Kernel kernel = nullptr;
   int core = 1;          ///< 0: both, 1: cube, the runtime's default, 2: vector, 100: AICPU
-  bool is_there = true;  ///< false: it was registered only, and fails when it is launched
+  bool is_there = true;  ///< whether it exists; otherwise it was only registered, and fails when it is launched
   const BinaryFile* binary = nullptr;
   bool shares_args = false;  ///< all blocks take the same args
   bool is_mixed = false;     ///< runs on cube and vector cores at the same time
@@ -114,12 +114,12 @@ struct Op {
   std::size_t size = 0;
   int value = 0;
   std::vector<std::byte> bytes;  ///< a snapshot, or host args
-  std::uint64_t hash = 0;        ///< of the bytes on the host when the copy was queued
+  std::uint64_t hash = 0;        ///< the hash of the bytes on the host when the copy was queued
   const Function* function = nullptr;
   std::uint32_t blocks = 1;
   std::uint64_t timeout_us = 0;  ///< 0: none
   EventState* event = nullptr;
-  std::uint64_t ticket = 0;  ///< of an event; for a wait in a graph, the number of the operation that it waits for
+  std::uint64_t ticket = 0;  ///< an event's ticket; for a wait in a graph, the number of the awaited operation
   std::uint32_t lane = 0;    ///< in a graph: the number of the stream on which it was captured
   void (*call)(void*) = nullptr;
   void* user = nullptr;
@@ -131,8 +131,8 @@ struct Graph {
   std::vector<Op> ops;
   std::map<StreamState*, std::uint32_t> lanes;  ///< the number of each stream that takes part; the origin is 0
   std::vector<std::uint64_t> entries;           ///< by lane: the entries that it takes of the device's queues
-  bool is_lost = false;                         ///< a call of the capture failed
-  bool tells_loss = false;                      ///< a query of the capture reports that; else only its end does
+  bool is_lost = false;                         ///< whether a call of the capture failed
+  bool tells_loss = false;  ///< whether a query of the capture reports that; otherwise only its end does
   std::thread::id owner;
   int mode = 0;
   StreamState* origin = nullptr;
@@ -144,7 +144,7 @@ struct StreamState {
   std::uint64_t done = 0;
   double now_ns = 0;   ///< on the virtual clock
   int error = 0;       ///< the first failure that is not reported yet
-  bool skips = false;  ///< skip all operations, after a copy that failed, until that is reported
+  bool skips = false;  ///< whether all operations are skipped, after a copy that failed, until the failure is reported
   std::string error_text;
   bool stopping = false;
   std::uint64_t aborts = 0;              ///< the number of aborts
@@ -186,8 +186,8 @@ struct Machine {
   std::map<std::string, double> costs;  ///< in nanoseconds: of a kernel by its name, of any "kernel", of a "wait"
   std::uint32_t cores = 24;
   double device_ns = 0;                       ///< the time on the virtual clock
-  bool is_held = false;                       ///< no stream begins an operation
-  bool is_hung = false;                       ///< and none will, even for a wait without a limit
+  bool is_held = false;                       ///< whether no stream begins an operation
+  bool is_hung = false;                       ///< whether none will begin one, even for a wait without a limit
   std::map<std::string, std::uint64_t> slow;  ///< kernels that take longer, by name, in microseconds
 
   // Live objects.
@@ -257,7 +257,7 @@ struct Machine {
 void set_current_device(int device, std::uint64_t generation);
 extern thread_local bool in_host_func;
 extern thread_local std::string recent_error;
-extern thread_local std::uint32_t block_index;  ///< that of the block that this thread runs
+extern thread_local std::uint32_t block_index;  ///< the index of the block that this thread runs
 extern thread_local std::uint32_t block_count;
 
 }  // namespace stand_in

@@ -73,7 +73,7 @@ class KernelsOfGraph {
     binary_ = rondo::KernelBinary::from_memory(bytes_);
   }
 
-  /// Makes a program for the device of an orchestration on the host. The program receives the graph's address.
+  /// Makes a device program from an orchestration on the host. The program receives the graph's address.
   template <class Runtime, class Graph>
   [[nodiscard]] rondo::OrchestratorBinary take_orchestration(const Graph& graph,
                                                              const rondo::OrchestratorBinary& options) {
@@ -118,7 +118,7 @@ class OverStandIn : private KernelsOfGraph, public rondo::platform::Onboard<A, R
   static int enqueue_copy(void* stream, void* to, const void* from, std::size_t bytes) {
     return aclrtMemcpyAsync(to, bytes, from, bytes, rondo::platform::streams::device_to_device, stream);
   }
-  /// Makes a program for the device of the host's orchestration, unless it is one already.
+  /// Makes a device program from the host's orchestration, unless it is one already.
   template <class Runtime, class Graph>
   struct Orchestration : Base::template Orchestration<Runtime, Graph> {
     using OnBase = typename Base::template Orchestration<Runtime, Graph>;

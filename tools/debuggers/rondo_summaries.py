@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Rondo authors
 # SPDX-License-Identifier: Apache-2.0
-"""What a debugger shows of Rondo's types, for rondo_gdb.py and rondo_lldb.py.
+"""The texts that debuggers show for Rondo's types, for rondo_gdb.py and rondo_lldb.py.
 
 Each function takes a value of the debugger, wrapped in a class with
 

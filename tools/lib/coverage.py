@@ -3,11 +3,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """coverage.py <lines> <branches> <include folder> <list> <least>
 
-Prints which share of the lines and branches under <include folder> ran, by folder, from what llvm-cov exports of each
-program: the lines in lcov's format, the branches as JSON. Writes the lines that did not run to <list>, with their text.
-Lines that hold no word, such as a closing brace, do not count. coverage_explained.txt next to this script has the
+Prints which share of the lines and branches under <include folder> ran, by folder, from the exports of llvm-cov for
+each program: the lines in lcov's format, the branches as JSON. Writes the lines that did not run to <list>, with their
+text. Lines without a word, such as a closing brace, do not count. coverage_explained.txt next to this script has the
 reasons why lines do not run. Fails if fewer than <least> percent of the lines ran, if a line did not run for no known
-reason, or if no line is left to which a reason applies.
+reason, or if a reason applies to no line any more.
 """
 
 import collections
@@ -19,7 +19,7 @@ from pathlib import Path
 
 
 def read_lines(path):
-    """For each source: {line: how often it ran}."""
+    """For each source: {line: the number of times that it ran}."""
     lines = collections.defaultdict(dict)
     source = None
     for record in open(path):

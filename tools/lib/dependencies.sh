@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The Rondo authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# Sourced by the commands in tools/. Defines require_for <purpose>, which makes sure that what Rondo needs is there:
-# each need is looked for by what it provides, so a second run, or a machine set up in another way, installs nothing.
+# Sourced by the commands in tools/. Defines require_for <purpose>, which installs the packages that Rondo needs for it.
+# It looks for what each package provides, so a second run, or a machine set up in another way, installs nothing.
 
 say() { printf '\n== %s\n' "$*"; }
 
@@ -33,7 +33,7 @@ has_libcxx() {
   clang=$(find_clang) && echo '#include <atomic>' | "$clang" -stdlib=libc++ -std=c++20 -x c++ -E - >/dev/null 2>&1
 }
 
-# A Python that has NumPy, its own headers and setuptools, makes environments, and so builds and tests the package; the
+# A Python that has NumPy, its own headers and setuptools and can make environments, to build and test the package; the
 # first python3 on the path need not be one. numba, mypy and cffi are optional: their tests are skipped without them.
 has_python_for_modules() {
   local python

@@ -143,7 +143,7 @@ class ArgsTable {
   std::vector<std::uint32_t> task_begin_;   ///< by position, in bytes
   std::vector<std::uint32_t> block_bytes_;  ///< by position
   std::vector<std::uint64_t> host_inputs_;  ///< by tensor
-  std::vector<std::uint32_t> use_begin_;    ///< by base; bases + 1
+  std::vector<std::uint32_t> use_begin_;    ///< by base: its first use; has one more entry than there are bases
   std::vector<Relocation> uses_;            ///< grouped by base, each group in the order of the table
   bool has_narrow_ = false;                 ///< whether any slot is four bytes wide
   DevicePtr<std::byte> seen_;

@@ -20,7 +20,7 @@
 ///     args::add_formatted(graph, "concat", CoreType::vector, &entry, "{i0*}{i1}{o0*}{ws0*}{t}", io);
 namespace rondo::args {
 
-/// The tensors of a kernel in the order of its IR, and its tiling data. A value.
+/// The tensors of a kernel in the order of its IR, and its tiling data. A value; add_formatted() checks it.
 class Operands {
  public:
   /// Adds the next IR input. `no_input`: an optional one that is absent. `dynamic_input`: any number of tensors.

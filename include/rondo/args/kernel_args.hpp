@@ -63,7 +63,7 @@ struct DeclaredLayout {
     constexpr std::int64_t ones[max_rank] = {1, 1, 1, 1, 1};
     return Shape(ones, rank);
   }
-  /// Shapes and parameters, as far as the types determine them: ranks, but no extents.
+  /// The shapes and parameters that the types determine: ranks, but no extents.
   struct Shapes {
     Shape inputs[count + 1] = {};
     Shape outputs[count + 1] = {};

@@ -27,7 +27,7 @@ template <class Visit>
   return {};
 }
 
-/// Checks the text of a format, whatever the kernel. Returns the first mistake.
+/// Checks the text of a format without its kernel. Returns the first mistake.
 [[nodiscard]] constexpr Failure check_format(std::string_view text) {
   return parse(text, [](const Descriptor&) { return Reason::none; });
 }

@@ -7,10 +7,10 @@
 #include <cstddef>
 #include <cstdint>
 
-/// Requests of a host to a device that refreshes its args table itself.
+/// Requests from the host to a device that refreshes its args table itself.
 namespace rondo::args {
 
-/// Where one address stands in the table, and what it is: `base` + `addend`, as in the relocations of object files.
+/// The place of one address in the table, and its value: `base` + `addend`, as in the relocations of object files.
 struct Relocation {
   std::uint64_t addend = 0;
   std::uint32_t at = 0;          ///< bytes from the start of the table

@@ -36,8 +36,8 @@ struct Parameter {
 
 struct SubNode;
 
-/// The tensors and workspaces of a kernel, for its layout. Refers to arrays of the caller; `{sknID...}` patterns find
-/// their ID in `nodes`.
+/// The tensors and workspaces of a kernel, for its layout. It refers to arrays of the caller. `{sknID...}` patterns
+/// find their ID in `nodes`.
 struct Signature {
   std::span<const Parameter> inputs{};
   std::span<const Parameter> outputs{};

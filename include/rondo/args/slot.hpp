@@ -28,11 +28,11 @@ enum class SlotKind : std::uint8_t {
 
 /// Four or eight bytes of an args block, little-endian, at an offset that need not be a multiple of the width.
 struct Slot {
-  std::uint64_t value = 0;       ///< of constant and args_block
+  std::uint64_t value = 0;       ///< the value, for constant and args_block
   std::uint32_t offset = 0;      ///< from the start of the args block, in bytes
-  std::uint32_t index = 0;       ///< IR input or output, workspace, event, hidden input
-  std::uint32_t instance = 0;    ///< of input and output: the instance within the IR tensor
-  std::uint32_t tensor = 0;      ///< of input and output: the position among all input (output) instances of the kernel
+  std::uint32_t index = 0;       ///< the number of the IR input or output, workspace, event or hidden input
+  std::uint32_t instance = 0;    ///< for input and output: the instance within the IR tensor
+  std::uint32_t tensor = 0;      ///< for input and output: the position among all such instances of the kernel
   std::uint32_t node = no_node;  ///< the sub-node of a super-kernel that index and tensor refer to
   SlotKind kind = SlotKind::null;
   Variant variant = Variant::none;

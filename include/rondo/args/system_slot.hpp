@@ -18,7 +18,7 @@ enum class Variant : std::uint8_t;   // format.hpp
 struct SystemSlot {
   SlotKind kind{};
   Variant variant{};        ///< the family of a hidden input, or the variant of a pattern
-  std::uint32_t index = 0;  ///< of an event or a hidden input
+  std::uint32_t index = 0;  ///< the number of an event or a hidden input
 
   [[nodiscard]] constexpr ArgWord bits() const noexcept {
     return static_cast<ArgWord>(std::uint64_t{index} << 16 | std::uint64_t{static_cast<std::uint8_t>(variant)} << 8 |

@@ -25,7 +25,7 @@
 extern "C" {
 #endif
 
-/* The version of this interface. It grows when a program that was compiled before would no longer work. */
+/* The version of this interface. It increases when programs that were compiled before would no longer work. */
 #define RONDO_ABI_VERSION 1
 /* The RONDO_ABI_VERSION that the library was compiled with. */
 RONDO_C_API uint32_t rondo_abi_version(void);
@@ -127,7 +127,7 @@ enum { RONDO_CUBE = 0, RONDO_VECTOR = 1 };
  * only. */
 RONDO_C_API rondo_code rondo_kernel_create(const char* name, rondo_core core, const char* signature,
                                            rondo_function function, rondo_kernel* kernel);
-/* Graphs and sessions keep what they need of the kernel, except its function, which must outlive them. */
+/* Destroys a kernel. Graphs and sessions keep their own copies, except of its function, which must outlive them. */
 RONDO_C_API rondo_code rondo_kernel_destroy(rondo_kernel kernel);
 
 /* --- graphs ------------------------------------------------------------------------------------------------------ */
@@ -138,7 +138,7 @@ enum {
   RONDO_EDGES_EXPLICIT = 1 /* from rondo_graph_add_edge alone */
 };
 RONDO_C_API rondo_code rondo_graph_create(rondo_edges edges, rondo_graph* graph);
-/* Sessions over the graph are not affected. */
+/* Destroys a graph. Sessions over it are not affected. */
 RONDO_C_API rondo_code rondo_graph_destroy(rondo_graph graph);
 
 /* Adds the tensors that a text declares: "x: in f32[n, 64], y: out f32[n, 64]". A role is in, out, inout, resident,
@@ -258,7 +258,7 @@ RONDO_C_API rondo_code rondo_bindings_destroy(rondo_bindings bindings);
 /* Binds host memory of exactly the tensor's bytes, for the rounds to come. In a graph with symbols the sizes that a
  * round binds determine the values of the symbols. The memory must outlive its rounds. */
 RONDO_C_API rondo_code rondo_bind(rondo_bindings bindings, rondo_tensor tensor, void* host, size_t bytes);
-/* As rondo_bind(), for memory that rounds only read. */
+/* Does the same for memory that rounds only read. */
 RONDO_C_API rondo_code rondo_bind_read_only(rondo_bindings bindings, rondo_tensor tensor, const void* host,
                                             size_t bytes);
 /* Binds host memory with strides, such as a column of a matrix: a round packs its elements to copy them, and scatters
@@ -273,8 +273,8 @@ RONDO_C_API rondo_code rondo_bind_device(rondo_bindings bindings, rondo_tensor t
  * memory that is allocated here, and are in flight alone. RONDO_UNSUPPORTED if the platform cannot copy there. */
 RONDO_C_API rondo_code rondo_bind_device_strided(rondo_bindings bindings, rondo_tensor tensor, uint64_t first,
                                                  const int64_t* extents, const int64_t* strides, size_t rank);
-/* Returns in `why` the reason why rounds copy what is bound to a tensor, or NULL if kernels use the memory itself. The
- * text is valid for ever. */
+/* Returns in `why` the reason why rounds copy the memory of a tensor, or NULL if kernels use the memory itself. The
+ * text stays valid until the process ends. */
 RONDO_C_API rondo_code rondo_why_copied(rondo_bindings bindings, rondo_tensor tensor, const char** why);
 
 /* States the value of a symbol of the graph by its name, for the rounds to come, where sizes do not determine it; -1
@@ -287,7 +287,7 @@ RONDO_C_API rondo_code rondo_state_symbol(rondo_bindings bindings, const char* s
  * poisons it: then rounds return RONDO_POISONED, and only rondo_close() works. */
 RONDO_C_API rondo_code rondo_run_round(rondo_bindings bindings);
 
-/* A round in three steps. Not for graphs with symbols. */
+/* Run a round in three steps. Not for graphs with symbols. */
 RONDO_C_API rondo_code rondo_begin_round(rondo_bindings bindings);
 RONDO_C_API rondo_code rondo_launch(rondo_bindings bindings);
 RONDO_C_API rondo_code rondo_finish_round(rondo_bindings bindings);
@@ -295,7 +295,7 @@ RONDO_C_API rondo_code rondo_finish_round(rondo_bindings bindings);
 /* Starts a round: inputs have been taken when it returns. While all slots are taken it waits for the oldest round.
  * Outputs are in host memory once the round was waited for or polled. `ticket` may be NULL. */
 RONDO_C_API rondo_code rondo_submit_round(rondo_bindings bindings, uint64_t* ticket);
-/* As rondo_submit_round(), but returns RONDO_BUSY instead of waiting. */
+/* Does the same, but returns RONDO_BUSY instead of waiting. */
 RONDO_C_API rondo_code rondo_try_submit_round(rondo_bindings bindings, uint64_t* ticket);
 /* Waits for one round, or for all, and returns its failure or the first failure. */
 RONDO_C_API rondo_code rondo_wait(rondo_session session, uint64_t ticket);
@@ -315,7 +315,7 @@ RONDO_C_API rondo_code rondo_download(rondo_session session, rondo_tensor reside
 RONDO_C_API rondo_code rondo_allocate(rondo_session session, rondo_tensor tensor, const int64_t* extents, size_t rank,
                                       uint64_t* address, size_t* bytes);
 RONDO_C_API rondo_code rondo_release(rondo_session session, uint64_t address);
-/* Copies host memory into memory of rondo_allocate(), all of it, or the other way, and waits. */
+/* Copies host memory into memory of rondo_allocate(), or that to the host, all of it, and waits. */
 RONDO_C_API rondo_code rondo_upload_array(rondo_session session, uint64_t address, const void* host, size_t bytes);
 RONDO_C_API rondo_code rondo_download_array(rondo_session session, uint64_t address, void* host, size_t bytes);
 /* From the next round on the input stays as the last round left it, until rondo_release_hold(). */
@@ -334,28 +334,28 @@ typedef struct rondo_loop {
   rondo_task decision;
   int32_t host_decides; /* 1: the host reads the condition, and waits for it in the middle of a round */
 } rondo_loop;
-/* Says who decides the loops of a session. `count`: their number. Writes the first `room` of them to `loops`, which may
- * be NULL if `room` is 0. */
+/* Says for each loop of a session what decides it. `count`: the number of loops. Writes the first `room` of them to
+ * `loops`, which may be NULL if `room` is 0. */
 RONDO_C_API rondo_code rondo_explain_loops(rondo_session session, rondo_loop* loops, size_t room, size_t* count);
 
 typedef struct rondo_counters {
   size_t size;          /* sizeof(rondo_counters), set by the caller */
-  uint64_t rounds;      /* that succeeded */
-  uint64_t in_flight;   /* that were submitted and not yet delivered */
-  uint64_t arena_bytes; /* of device memory for tensors */
-  uint64_t shapes;      /* known at present; 1 for a graph without symbols */
+  uint64_t rounds;      /* rounds that succeeded */
+  uint64_t in_flight;   /* rounds that were submitted and not yet delivered */
+  uint64_t arena_bytes; /* the bytes of device memory for tensors */
+  uint64_t shapes;      /* the shapes that are kept; 1 for a graph without symbols */
   int32_t poisoned;     /* 1 if the session is poisoned */
   int32_t reserved;
-  double last_round_ns; /* of the tasks on the device; negative where the platform cannot tell */
+  double last_round_ns; /* the time of the tasks on the device; negative if unknown */
   /* 0 unless the session was opened with `trace`: */
   uint64_t failed_rounds;
   uint64_t copies_in;
   uint64_t bytes_in;
   uint64_t copies_out;
   uint64_t bytes_out;
-  uint64_t refreshes; /* of addresses in the arguments of tasks */
+  uint64_t refreshes; /* refreshes of addresses in the arguments of tasks */
   uint64_t refresh_bytes;
-  uint64_t phase_ns[7]; /* of the host: outside (0), bind, copy in, refresh, launch, copy out, wait */
+  uint64_t phase_ns[7]; /* the host's time: outside (0), bind, copy in, refresh, launch, copy out, wait */
 } rondo_counters;
 RONDO_C_API rondo_code rondo_get_counters(rondo_session session, rondo_counters* counters);
 
@@ -364,8 +364,8 @@ RONDO_C_API rondo_code rondo_write_trace(rondo_session session, const char* path
 
 /* --- orchestrations ---------------------------------------------------------------------------------------------- */
 
-/* Adds the tasks of a round, with the functions below. Another result than RONDO_OK fails the round and poisons the
- * session. A function below that returns RONDO_STOPPED says that the round has failed: return. */
+/* Adds the tasks of a round, with the functions below. A result other than RONDO_OK fails the round and poisons the
+ * session. If a function below returns RONDO_STOPPED, the round has failed; return then. */
 typedef rondo_code (*rondo_orchestration)(rondo_round round, void* context);
 
 /* Opens a session whose tasks `orchestration` adds in each round. `interface`: a graph of tensors without tasks.

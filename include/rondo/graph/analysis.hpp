@@ -119,7 +119,7 @@ namespace detail {
   const auto is_waiting = [&](std::uint32_t task) { return waiting[task] != 0; };
   std::uint32_t task = 0;
   while (!is_waiting(task)) ++task;
-  std::vector<std::uint32_t> path;  // in reverse: each is a predecessor of the one before
+  std::vector<std::uint32_t> path;  // in reverse: each task is a predecessor of the one before it
   std::vector<char> seen(waiting.size(), 0);
   while (seen[task] == 0) {
     seen[task] = 1;

@@ -16,12 +16,12 @@ namespace rondo {
 struct CallPlatform {
   const char* name = nullptr;
   bool is_on_host = false;   ///< whether the CPU is the device, so that calls get no stream
-  std::int64_t device = -1;  ///< the number of the device; -1: its options name none
+  std::int64_t device = -1;  ///< the number of the device; -1 if the options name none
 };
 /// The part of a session that a library call may know.
 struct CallSession {
   const graph::GraphView& view;  ///< the frozen graph
-  std::uint32_t position = 0;    ///< of the call in the graph
+  std::uint32_t position = 0;    ///< the position of the call in the graph
   CallPlatform platform;         ///< where the graph runs
 };
 

@@ -33,7 +33,7 @@ namespace rondo {
 [[nodiscard]] constexpr bool reduces(Collective what) noexcept {
   return what == Collective::all_reduce || what == Collective::reduce_scatter;
 }
-/// Whether it is a send or a recv.
+/// Whether the collective is a send or a recv.
 [[nodiscard]] constexpr bool is_between_two(Collective what) noexcept {
   return what == Collective::send || what == Collective::recv;
 }
@@ -42,7 +42,7 @@ namespace rondo {
 struct CollectiveTask {
   Collective what = Collective::all_reduce;
   CollectiveOptions options;          ///< its reduction, or the other rank
-  DataType type = DataType::float32;  ///< of both tensors
+  DataType type = DataType::float32;  ///< the type of both tensors
   TensorKey from;                     ///< the tensor that is read
   TensorKey to;                       ///< the tensor that is written; `from` if the collective works in place
 
@@ -103,7 +103,7 @@ struct CollectiveNumbers {
   static constexpr std::size_t count = 5;
   std::uint64_t kind = 0;  ///< the collective, its reduction and its type; `none`: no collective
   std::uint64_t rank = 0;
-  std::uint64_t from = 0;  ///< in elements
+  std::uint64_t from = 0;  ///< the size of the tensor that is read, in elements
   std::uint64_t to = 0;
   std::uint64_t loop = 0;  ///< a hash of the loops around it, see hash_loops(); `none`: ranks may decide differently
   static constexpr std::uint64_t none = 0xFFFF'FFFF;
@@ -210,8 +210,8 @@ inline void check_progress(const std::vector<std::vector<CollectiveNumbers>>& al
 }
 
 /// Collects the collectives of all ranks and checks them. `gather(numbers)` returns equally many numbers from each
-/// rank, in the order of the ranks. `sends_wait`: for their recv. All ranks call it. @throws Error as the checks and
-/// `gather`
+/// rank, in the order of the ranks. `sends_wait`: whether a send waits for its recv. All ranks call it. @throws Error
+/// as the checks and `gather`
 template <class Gather>
 void compare_collectives(const std::vector<CollectiveNumbers>& own, std::string_view platform, bool sends_wait,
                          const Gather& gather) {
@@ -242,8 +242,8 @@ struct PlacedCollective {
   TaskId done{};
 };
 
-/// The one of `agreeing`, which give all ranks the same elements, that decides a loop: it runs before each decision,
-/// and no other task writes the condition in between. Returns its number, or the number of them if there is none.
+/// Finds the one of `agreeing`, which give all ranks the same elements, that decides a loop: it runs before each
+/// decision, and no other task writes the condition in between. Returns its number, or their number if there is none.
 [[nodiscard]] inline std::size_t find_deciding(const GraphView& view, const LoopRecord& loop,
                                                std::span<const PlacedCollective> agreeing) {
   const std::uint32_t condition = root_of(view.tensors, loop.condition);
@@ -254,7 +254,7 @@ struct PlacedCollective {
     const std::uint32_t inner = is_first ? loop.parent : view.tasks[loop.decision].loop;
     const bool comes_each_time = is_first ? is_within(view.loops, inner, around) : around == inner;
     if (c.position > loop.decision || !comes_each_time || c.tensor != loop.condition) continue;
-    std::uint32_t last = loop.decision;  // or the end of a loop that decides again without the collective
+    std::uint32_t last = loop.decision;  // later the end of an inner loop that decides again without the collective
     for (std::uint32_t l = inner; l != around; l = view.loops[l].parent) last = std::max(last, view.loops[l].last);
     for (std::uint32_t p = c.position + 1; p < last; ++p) {
       if (view.tasks[p].added_as == index(c.done)) continue;

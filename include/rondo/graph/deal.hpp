@@ -20,9 +20,9 @@ namespace rondo::graph {
 struct LaneRules {
   /// The chip whose cores the lanes share, and whose costs apply.
   arch::Chip chip{};
-  /// 0: as many as make a round shorter; 1: one; more: exactly this many, whatever the costs.
+  /// The number of lanes, at most `most_lanes` and one per task, with any costs; 0: as many as shorten a round.
   std::uint32_t lanes = 0;
-  /// The maximum number of lanes.
+  /// The most lanes.
   std::uint32_t most_lanes = 64;
   /// The time of each task in nanoseconds, by TaskId. A figure that is missing or not positive is estimated.
   std::span<const double> task_ns{};

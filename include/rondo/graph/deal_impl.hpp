@@ -162,8 +162,8 @@ class Dealer {
       free_cores_[best] -= needed_cores(starting_.back());
     }
   }
-  /// First to tasks whose predecessor is the last task of a lane, then to tasks with any predecessor in a lane, then to
-  /// the rest: this saves waits.
+  /// Gives lanes first to tasks whose predecessor is the last task of a lane, then to tasks with any predecessor in a
+  /// lane, then to the rest, which saves waits.
   void give_lanes() {
     give_lanes_after([&](std::uint32_t p) { return last_[lanes_.lane_of[p]] == p; });
     give_lanes_after([](std::uint32_t) { return true; });

@@ -17,8 +17,8 @@
 namespace rondo::graph {
 
 /// Returns the graph, with the same handles, for these values of its symbols, by number. Tasks that write only tensors
-/// without elements, or have 0 blocks, are idle: freezing removes them. @throws Error invalid_argument, overflow: names
-/// the tensor or task, and the symbols' values
+/// without elements, or have 0 blocks, are idle: freezing removes them. @throws Error invalid_argument or overflow,
+/// with the name of the tensor or task and the symbols' values
 [[nodiscard]] constexpr TaskGraph instantiate(const TaskGraph& graph, std::span<const std::int64_t> values) {
   const auto fail = [&](Errc code, const char* what, std::string_view who, const char* wrong) {
     Error::Text text{what, " '", who, "' ", wrong, " with "};

@@ -307,7 +307,7 @@ inline void kernel_entry(ArgWord* args) noexcept(never_throws<K>) {
   }
 }
 
-/// The same for the kernel's cost; null if the kernel does not state one.
+/// The entry of the kernel's cost; null if the kernel does not state one.
 template <Kernel K>
 [[nodiscard]] constexpr CostEntry cost_entry() noexcept {
   if constexpr (StatesCost<K>) {

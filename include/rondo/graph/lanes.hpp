@@ -8,7 +8,7 @@
 
 namespace rondo::graph {
 
-/// How the tasks of a frozen graph are dealt to lanes, such as the streams of a device. Lanes run concurrently; the
+/// The distribution of a frozen graph's tasks over lanes, such as the streams of a device. Lanes run concurrently; the
 /// tasks of one lane run one after another. All other orders are waits for a task of another lane. A plain value that
 /// identifies tasks by their positions in the graph; made by deal_lanes().
 ///

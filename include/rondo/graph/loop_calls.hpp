@@ -81,7 +81,7 @@ class LoopRunner {
   std::vector<std::uint32_t> tasks_;  ///< the TaskId of each call
 };
 
-/// LoopCalls, with what its calls need.
+/// LoopCalls, with the data that its calls need.
 struct OutlinedCalls : LoopCalls {
   explicit OutlinedCalls(const GraphView& graph)
       : LoopCalls{{}, [](const LoopCalls* self) noexcept { delete static_cast<const OutlinedCalls*>(self); }},

@@ -43,7 +43,7 @@ inline void decide(ArgWord*) noexcept {}
   }
 }
 
-/// The loop as it is called in messages, and the name of its decision.
+/// The name of a loop in messages, which is also the name of its decision.
 [[nodiscard]] inline rondo::detail::FixedText<128> loop_name(LoopRecord::Kind kind, std::string_view condition) {
   return rondo::detail::FixedText<128>{kind == LoopRecord::Kind::when ? "when " : "until ", condition};
 }
@@ -150,7 +150,7 @@ RONDO_INLINE TaskId TaskGraph::add_decision(const graph::LoopRecord& loop, Tenso
   return draft.commit(loop_text, CoreType::vector, Blocks{1}, &graph::decide);
 }
 
-/// Checks what the body has added, from `first_task` on.
+/// Checks the tasks that the body has added, from `first_task` on.
 RONDO_INLINE void TaskGraph::check_loop(const graph::LoopRecord& loop, std::size_t first_task, Where where) const {
   const auto loop_text = graph::loop_name(loop.kind, name(tensors_[loop.condition].name));
   const auto is_condition = [&](std::uint32_t tensor) {

@@ -27,7 +27,7 @@ class NameIndex {
   /// Makes room for one more name. @throws std::bad_alloc; nothing has changed then.
   template <class NameOf>
   constexpr void reserve_one(NameOf name_of) {
-    if (slots_.empty()) count_ = 0;  // it may have been moved from
+    if (slots_.empty()) count_ = 0;  // in case the object was moved from
     if (2 * (count_ + std::size_t{1}) <= slots_.size()) return;
     std::vector<std::uint32_t> grown(slots_.empty() ? 16 : 2 * slots_.size(), none);
     for (std::uint32_t number = 0; number < count_; ++number) put(grown, number, name_of(number));

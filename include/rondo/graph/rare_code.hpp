@@ -16,8 +16,8 @@ namespace rondo {
 class TaskGraph;
 }
 
-/// The code of set-up that few graphs need. It is reached through pointers, which the calls set that add what needs it,
-/// so programs without these calls do not contain it. Constant expressions call the functions directly.
+/// The code of set-up that few graphs need. The calls that add tensors or tasks which need it set pointers to it, so
+/// programs without these calls do not contain it. Constant expressions call the functions directly.
 namespace rondo::graph {
 
 constexpr TaskGraph instantiate(const TaskGraph& graph, std::span<const std::int64_t> values);
@@ -50,7 +50,7 @@ struct LoopCalls {
   GraphView outline;  ///< the graph as engines see it: a loop is one task
   void (*destroy)(const LoopCalls* self) noexcept;
 };
-/// Destroys what LoopCode::outline_calls returns.
+/// Destroys the result of LoopCode::outline_calls.
 struct DestroyLoopCalls {
   void operator()(const LoopCalls* calls) const noexcept { calls->destroy(calls); }
 };

@@ -29,11 +29,11 @@ enum class ValueKind : std::uint8_t { none, random, step, scalar, descriptor };
 /// A value that the session writes for each round.
 struct RoundValue {
   ValueKind kind = ValueKind::none;
-  std::uint32_t source = 0;     ///< of a descriptor: the tensor described
+  std::uint32_t source = 0;     ///< for a descriptor: the tensor that it describes
   std::uint64_t bits = 0;       ///< a seed, or the initial value of a scalar
-  std::uint64_t first = 0;      ///< of the first round: its number, or the start of its random numbers
+  std::uint64_t first = 0;      ///< the number of the first round, or the start of its random numbers
   std::uint64_t per_round = 0;  ///< the increment of `first` per round
-  void (*make)(std::byte* to, std::uint64_t address, const Shape& shape) noexcept = nullptr;  ///< of a descriptor
+  void (*make)(std::byte* to, std::uint64_t address, const Shape& shape) noexcept = nullptr;  ///< for a descriptor
 };
 
 /// A tensor of a graph: its elements, its use in a round, and the properties of its memory.
@@ -44,18 +44,18 @@ struct TensorRecord {
   Shape shape;
   std::uint64_t count = 0;  ///< number of elements
   std::uint64_t bytes = 0;
-  bool fixed = false;                 ///< its address never changes, because a task that reads it cannot be refreshed
+  bool fixed = false;                 ///< its address never changes, since a task that reads it cannot be refreshed
   std::uint32_t alias_of = no_alias;  ///< the input whose memory this output reuses
   static constexpr std::uint32_t no_alias = 0xFFFF'FFFF;
   bool kept = false;  ///< shares its memory with no other tensor, so its contents last from round to round
   Zeroed zeroed = Zeroed::never;
   std::uint32_t view_of = no_alias;        ///< the source of a view, which is not a view itself
-  std::uint32_t viewed_at = 0;             ///< of a view: the number of tasks when it was made
-  std::uint64_t view_first = 0;            ///< of a view: the index in its source of its first element
+  std::uint32_t viewed_at = 0;             ///< for a view: the number of tasks when it was made
+  std::uint64_t view_first = 0;            ///< for a view: the index in its source of its first element
   Dim view_dim{};                          ///< `view_first`, if it is symbolic
   bool delivered = false;                  ///< whether an output is a view of it
   MemoryKind memory = MemoryKind::device;  ///< see TaskGraph::in_memory
-  RoundValue value{};                      ///< of a session_value
+  RoundValue value{};                      ///< for a session_value
 
   [[nodiscard]] constexpr bool is_view() const noexcept { return view_of != no_alias; }
   /// The offset of a view in its source, in bytes; 0 for other tensors.
@@ -134,18 +134,18 @@ struct TaskRecord {
   std::uint32_t first_arg = 0;
   std::uint32_t arg_count = 0;
   std::uint32_t added_as = 0;     ///< its TaskId, in the order of add()
-  std::uint32_t block_bytes = 0;  ///< of one argument block; a multiple of 8
+  std::uint32_t block_bytes = 0;  ///< the bytes of one argument block; a multiple of 8
   KernelEntry entry = nullptr;
   CostEntry cost = nullptr;          ///< null: the kernel does not state a cost
-  NameRef wide_name{};               ///< of the kernel for tensors of 2^31 elements or more
+  NameRef wide_name{};               ///< the name of the kernel for tensors of 2^31 elements or more
   KernelEntry wide_entry = nullptr;  ///< null: `entry` supports all sizes
   Dim blocks_dim{};                  ///< `blocks`, if they are symbolic
   bool fills = false;                ///< whether the task zeroes the round's zeroed workspaces; see graph/zeroed.hpp
   bool idle = false;                 ///< has no work; freezing removes the task but preserves the order it implies
   std::uint32_t threads = 0;         ///< per block, if the device has threads; 0: the kernel does not state it
-  std::uint32_t shared_bytes = 0;    ///< of memory that the threads of a block share
-  CallEntry call = nullptr;          ///< of a library call; devices with streams call it in place of a kernel
-  SessionEntry session = nullptr;    ///< of a library call that is notified of sessions
+  std::uint32_t shared_bytes = 0;    ///< the bytes that the threads of a block share
+  CallEntry call = nullptr;          ///< for a library call; devices with streams call it in place of a kernel
+  SessionEntry session = nullptr;    ///< for a library call that is notified of sessions
   bool waits = false;                ///< the call waits for other processes; it runs when no other task can
   std::uint32_t loop = no_loop;      ///< the innermost loop that it is part of
   static constexpr std::uint32_t no_loop = 0xFFFF'FFFF;

@@ -70,8 +70,8 @@ enum class Reduction : std::uint8_t { sum, mean, min, max, product };
 
 /// The options of a collective.
 struct CollectiveOptions {
-  Reduction reduction = Reduction::sum;  ///< of an all_reduce or a reduce_scatter
-  int rank = 0;                          ///< the one that broadcasts, or the other one of a send or recv
+  Reduction reduction = Reduction::sum;  ///< for an all_reduce or a reduce_scatter
+  int rank = 0;                          ///< the rank that broadcasts, or the other rank of a send or recv
 };
 
 /// How a kernel accesses one of its tensors.

@@ -155,7 +155,7 @@ class LaunchCache {
     [[nodiscard]] std::uint64_t* words() noexcept { return reinterpret_cast<std::uint64_t*>(this + 1); }
 
     std::uint64_t hash;
-    std::size_t size;  ///< of the key, in words
+    std::size_t size;  ///< the size of the key, in words
     Entry entry;
   };
 

@@ -72,7 +72,7 @@ struct RandomStart {
 /// Gives each round its own part of a seed's sequence; the same seed gives the same numbers in the same rounds.
 ///
 /// Errors: the constructor throws; next() must not be called once `exhausted()`, after 2^64 blocks. Cost: one addition
-/// per round.
+/// per round. Thread safety: one thread at a time.
 class RoundRandom {
  public:
   /// A round may use at most `numbers_per_round` numbers. The sequence starts as if `rounds_done` rounds had taken

@@ -132,7 +132,7 @@ class ValueStore {
 /// The policy that writes the values of these kinds, by default of all kinds. No code is compiled for the others.
 ///
 /// Cost: rounds take the general path, plus a comparison for each value, and a copy into the table if the value
-/// changed. If no value changed, nothing is refreshed.
+/// changed. If no value changed, nothing is refreshed. Thread safety: that of the session.
 template <graph::ValueKind... kinds>
 class RoundValues {
  public:
@@ -142,7 +142,7 @@ class RoundValues {
     return sizeof...(kinds) == 0 || ((kind == kinds) || ...);
   }
 
-  /// `sources`: of all tensors. `shared`: the store of the session that this one belongs to, or null.
+  /// `sources`: the sources of all tensors. `shared`: the store of the session that this one belongs to, or null.
   /// @throws Error unsupported for a kind that the policy leaves out
   void open(const graph::GraphView& graph, const std::vector<args::Source>& sources, Store* shared) {
     if (shared == nullptr) own_ = Store(graph);
@@ -210,8 +210,8 @@ class RoundValues {
   struct Slot {
     graph::RoundValue value;
     std::uint32_t tensor = 0;
-    args::Source source{};         ///< of a descriptor: the location of its tensor
-    const Shape* shape = nullptr;  ///< of a descriptor: the shape of its tensor
+    args::Source source{};         ///< for a descriptor: the location of its tensor
+    const Shape* shape = nullptr;  ///< for a descriptor: the shape of its tensor
     std::uint64_t last = never;    ///< the address or scalar that the table holds
     bool is_written = false;
   };

@@ -28,7 +28,6 @@ class ShapeKey {
 
   ShapeKey() noexcept {}  // NOLINT(modernize-use-equals-default): leaves the words as they are
 
-  /// Appends an extent.
   void append(std::uint64_t word) noexcept {
     if (overflowed()) [[unlikely]]
       return;

@@ -18,7 +18,7 @@ namespace rondo::launch {
 template <std::size_t N>
 struct StatedSymbols {
   std::pair<Dim, std::int64_t> values[N];
-  /// Tells submitted rounds to accept this in place of pairs.
+  /// Marks this type as one that submitted rounds accept in place of pairs.
   static constexpr bool replaces_pairs = true;
 };
 /// States the values of symbols that the sizes do not determine: `session.run_round(with_symbols({{n, 128}}), bind(x,

@@ -55,7 +55,7 @@ class ArtifactFolder {
     try {
       std::error_code ignored;
       if (!keeps_) std::filesystem::remove_all(path_, ignored);
-    } catch (const std::bad_alloc&) {  // NOLINT(bugprone-empty-catch): the next program removes it
+    } catch (const std::bad_alloc&) {  // NOLINT(bugprone-empty-catch): the next program removes the folder
     }
   }
 
@@ -63,7 +63,7 @@ class ArtifactFolder {
   [[nodiscard]] bool keeps() const noexcept { return keeps_; }
 
  private:
-  /// The public constructor calls it first, so that the destructor removes the folder if that one throws.
+  /// The public constructor calls this one first, so that the destructor removes the folder if the public one throws.
   explicit ArtifactFolder(bool keeps) noexcept : keeps_{keeps} {}
 
   static constexpr const char* prefix = "rondo-artifacts-";
@@ -104,7 +104,8 @@ class ArtifactFile {
 
 }  // namespace detail
 
-/// A compiled candidate: a shared object in a file. Copies refer to the same file.
+/// A compiled candidate: a shared object in a file. Copies refer to the same file, which is removed with the last of
+/// them, unless its folder was named to the builder or store.
 class SharedObject {
  public:
   SharedObject(std::shared_ptr<const detail::ArtifactFile> file, std::string argument)

@@ -36,7 +36,7 @@ using update::RefreshFacts;
 struct RefreshSample {
   Mechanism mechanism = Mechanism::none;
   RefreshFacts facts{};
-  double ps = std::numeric_limits<double>::max();  ///< the time of one refresh in a row of them, in picoseconds
+  double ps = std::numeric_limits<double>::max();  ///< the time of one of a row of refreshes, in picoseconds
 };
 
 /// A table of addresses on a platform, which one mechanism refreshes. Every second slot belongs to one of `bases`
@@ -53,8 +53,8 @@ class RefreshProbe {
         refresher_{platform, graph_.view(),
                    args::Bases{{3, 3 + bases}, sources(), std::vector<std::uint64_t>(3 + bases, here)}} {}
 
-  /// Takes the time of a row of refreshes, after each of which `moved` of the bases have moved, and keeps the least in
-  /// `sample`. @throws Error with the code of a refresh that fails; unsupported if another mechanism was used
+  /// Times a row of refreshes, before each of which `moved` of the bases move, and keeps the least time in `sample`.
+  /// @throws Error with the code of a refresh that fails; unsupported if another mechanism was used
   void measure(std::uint32_t moved, RefreshSample& sample) {
     check(move(moved));
     check(platform_.wait());
@@ -174,7 +174,7 @@ namespace detail {
                                                std::span<const double> values) {
   std::array<double, 3> best{};
   double least = std::numeric_limits<double>::max();
-  for (unsigned used = 1; used < 8; ++used) {  // which of the factors are not 0
+  for (unsigned used = 1; used < 8; ++used) {  // the bits of `used` say which factors are not 0
     double m[3][4] = {};
     for (std::size_t r = 0; r < rows.size(); ++r) {
       for (std::size_t i = 0; i < 3; ++i) {

@@ -38,8 +38,10 @@ void tell(const Callback& callback, Outcome&& outcome) noexcept {
 ///
 ///     CallableBuilder<Config, Program> builder(4, [](const Config& c) { return Program(c); });
 ///
-/// Errors: an exception from the function is a fault of the candidate: a Failure states the fault, fault_of() converts
-/// an Error, anything else is Fault::build.
+/// Lifetime: the destructor waits for calls that run, and ends all other jobs with Fault::stopped. Thread safety:
+/// submit_build() from any thread; callbacks are called on the workers' threads, or on that of the destructor. Errors:
+/// an exception from the function is a fault of the candidate: a Failure states the fault, fault_of() converts an
+/// Error, anything else is Fault::build. Cost: that of a WorkerPool's job, and two readings of the clock.
 template <class I, class A>
 class CallableBuilder {
  public:
@@ -82,11 +84,12 @@ class CallableBuilder {
   WorkerPool<Job> pool_;
 };
 
-/// Runs by calling a function that returns the seconds of each repeat, or that measures them itself: see time_rounds().
+/// Runs by calling a function that returns the seconds of each repeat, such as time_calls().
 ///
 ///     CallableRunner<Program> runner(1, [](Program& p) { return time_calls(Repetition{}, [&] { p.run(); }); });
 ///
-/// Each worker represents one device. Errors: as for CallableBuilder, but anything else is Fault::run.
+/// Each worker represents one device. Lifetime, thread safety, errors and cost: as for CallableBuilder, but any other
+/// exception is Fault::run.
 template <class A>
 class CallableRunner {
  public:

@@ -16,7 +16,7 @@ namespace rondo::measure {
 template <class B>
 concept HasBuildInput = std::movable<typename B::Input>;
 
-/// The output of a builder: a movable type `Artifact`, whose destructor releases what it holds.
+/// The output of a builder: a movable type `Artifact`, whose destructor releases its resources.
 template <class B>
 concept HasBuildArtifact = std::movable<typename B::Artifact>;
 

@@ -62,7 +62,7 @@ inline constexpr std::size_t fault_count = 10;
   return "unknown fault";
 }
 
-/// Whether measuring the same candidate again would give the same result. If not, a resumed search measures it again.
+/// Whether another measurement of the same candidate would have the same result. If not, a resumed search repeats it.
 [[nodiscard]] constexpr bool is_final(Fault fault) noexcept {
   return fault != Fault::device && fault != Fault::unknown && fault != Fault::stopped;
 }
@@ -106,7 +106,7 @@ struct FaultAndText {
   std::string text;
 };
 
-/// A text, or "out of memory", which needs none.
+/// Returns a text or, if there is no memory for it, "out of memory".
 [[nodiscard]] inline std::string text_of(const char* text) noexcept {
   try {
     return text;

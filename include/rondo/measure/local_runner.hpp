@@ -26,7 +26,7 @@ struct LocalRunnerOptions {
   double time_limit = 10;   ///< seconds for one candidate, from the start of its turn
   Repetition repetition = {};
   /// The number of candidates that one process runs before it is replaced. With 1, no candidate can corrupt the memory
-  /// of the next; with more, the cost of starting the process and what it opens is shared.
+  /// of the next; with more, they share the cost of starting the process and of opening its device.
   std::size_t candidates_per_process = 1;
   std::size_t output_bytes = 4096;  ///< the part of a candidate's output that is kept, and shown if it fails
 };
@@ -98,7 +98,7 @@ class LocalRunner {
   std::atomic<bool> ending_{false};
   detail::ForkServer server_;
   std::vector<Slot> slots_;
-  WorkerPool<Job> pool_;  // last: its threads use all of the above
+  WorkerPool<Job> pool_;  // declared last, since its threads use all members above
 };
 
 static_assert(check_runner<LocalRunner>());

@@ -113,7 +113,7 @@ class ProgramMeasurer {
 
   struct Item {
     Result result;
-    Holder holder = Holder::nobody;  ///< where it uses capacity
+    Holder holder = Holder::nobody;  ///< the part whose capacity the candidate uses
     std::optional<Input> input;
     std::optional<Artifact> artifact;
     OnResult on_result;
@@ -197,16 +197,16 @@ class ProgramMeasurer {
   std::condition_variable ready_;
   std::list<Item> to_build_;
   std::list<Item> to_run_;
-  std::list<Item> under_way_;  ///< in the builder, in the runner, or in their callbacks
-  std::list<Item> finished_;   ///< for next()
-  std::size_t building_ = 0;   ///< in the builder
-  std::size_t running_ = 0;    ///< in the runner
+  std::list<Item> under_way_;  ///< candidates in the builder, in the runner, or in their callbacks
+  std::list<Item> finished_;   ///< results for next()
+  std::size_t building_ = 0;   ///< candidates in the builder
+  std::size_t running_ = 0;    ///< candidates in the runner
   std::size_t entered_ = 0;
   bool feeding_builder_ = false;
   bool feeding_runner_ = false;
   bool stopping_ = false;
   std::size_t waiters_ = 0;
-  bool in_run_phase_ = false;   ///< Mode::Sync
+  bool in_run_phase_ = false;   ///< Mode::Sync: whether candidates are run in this phase
   std::size_t batch_left_ = 0;  ///< Mode::Sync: builds that this phase will still submit
   Tally tally_;
   std::exception_ptr thrown_;

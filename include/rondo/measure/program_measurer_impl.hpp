@@ -72,7 +72,7 @@ template <Builder B, Runner R>
 void ProgramMeasurer<B, R>::stop() noexcept {
   for (;;) {
     std::unique_lock lock(mutex_);
-    stopping_ = true;  // from now on nobody else takes a candidate from these lists
+    stopping_ = true;  // from now on no other thread takes a candidate from these lists
     if (to_build_.empty() && to_run_.empty()) return;
     const Position item = take_first(to_build_.empty() ? to_run_ : to_build_);
     lock.unlock();

@@ -168,7 +168,7 @@ class RecordLog {
   mutable std::mutex mutex_;
   std::vector<Record> records_;
   std::unordered_map<std::string, std::size_t> latest_;
-  std::size_t best_ = 0;  ///< records_.size() if there is none
+  std::size_t best_ = 0;  ///< the number of the best record; records_.size() if there is none
   double best_seconds_ = std::numeric_limits<double>::infinity();
   std::size_t unreadable_ = 0;
   bool begins_line_ = true;

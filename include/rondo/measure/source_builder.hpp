@@ -43,7 +43,7 @@ struct SourceBuilderOptions {
   std::string compiler = "c++";                                             ///< a path, or a name to search for
   std::vector<std::string> flags = {"-std=c++20", "-O3", "-march=native"};  ///< in addition to -shared -fPIC
   double time_limit = 60;                                                   ///< seconds for one build
-  std::size_t output_bytes = 8192;                                          ///< of the compiler's output, kept
+  std::size_t output_bytes = 8192;  ///< the part of the compiler's output that is kept
   /// The folder for artifacts, kept for later programs; empty: each artifact is removed after use.
   std::string cache = {};
 };
@@ -126,7 +126,7 @@ class SourceBuilder {
   std::mutex mutex_;
   std::unordered_map<std::string, Entry> entries_;
   std::atomic<std::uint64_t> compilations_{0};
-  WorkerPool<Job> pool_;  // last: its threads use all of the above
+  WorkerPool<Job> pool_;  // declared last, since its threads use all members above
 };
 
 /// The causes of a different result besides source and flags: the compiler, and the processor for -march=native.

@@ -31,7 +31,7 @@ struct Repetition {
 /// The seconds of one round, for each repeat.
 struct Times {
   std::vector<double> seconds;         ///< by the host's clock
-  std::vector<double> device_seconds;  ///< by the device's, for the last round of each repeat; empty if it has none
+  std::vector<double> device_seconds;  ///< by the device's clock, for the last round of each repeat; may be empty
 };
 
 namespace detail {

@@ -16,7 +16,7 @@
 
 namespace rondo::measure {
 
-/// One candidate's turn, for a workload: the candidate, how to time it, and where to put the times.
+/// One candidate's turn, for a workload: holds the candidate, times it, and keeps the times.
 ///
 ///     [&](Trial& trial) {
 ///       TaskGraph graph;
@@ -30,6 +30,7 @@ namespace rondo::measure {
 ///     }
 ///
 /// Lifetime: that of the workload's call; then the candidate's code is unloaded, so sessions must end within the call.
+/// Thread safety: one thread at a time.
 class Trial {
  public:
   Trial(std::string path, std::string argument, std::size_t device, const Repetition& repetition)

@@ -75,7 +75,7 @@ struct Violation {
     });
   }
   sort_keyed(events);
-  std::vector<std::uint64_t> in_use;  // buffers, by offset
+  std::vector<std::uint64_t> in_use;  // the buffers in use, by offset
   for (const auto& [time, event] : events) {
     const auto subject = static_cast<std::size_t>(event % start);
     const std::int64_t offset = plan.offsets[subject];

@@ -43,8 +43,8 @@ class Blocks {
   void reserve() { blocks_.reserve(blocks_.size() + 1); }
   void add(const Block& block) noexcept { blocks_.push_back(block); }
   [[nodiscard]] const std::vector<Block>& all() const noexcept { return blocks_; }
-  /// Releases a block if it is still there: at once, or when it is held no more and no round taken step by step, which
-  /// may use it, is in progress.
+  /// Releases a block if it is still there: at once, or when it is no longer held and no round taken step by step,
+  /// which may use it, is in progress.
   Status release(DevicePtr<std::byte> block) noexcept;
   /// States that a round taken step by step has begun, or that the device has finished it. @returns the first failure
   /// of the blocks that are released now
@@ -133,14 +133,14 @@ RONDO_INLINE Bytes bytes_of(const graph::GraphView& graph, TensorKey key, const 
 /// Its contents are undefined until a round or the session's upload() writes them.
 ///
 /// Lifetime: move-only; may outlive the session. The destructor waits for the rounds in flight, and releases the
-/// memory; memory of an input that is held is released when it is held no more, and memory that is released during a
-/// round taken step by step when that round has ended. The session releases it when it is closed or destroyed: from
-/// then on the array is empty, and a round that binds it is refused with null_memory. Thread safety: that of the
-/// session. Cost: set-up only; a round pays for an array what it pays for a DeviceSpan.
+/// memory; memory of an input that is held is released when it is no longer held, and memory that is released during a
+/// round taken step by step is released when that round has ended. The session releases the memory, too, when it is
+/// closed or destroyed: from then on the array is empty, and a round that binds it is refused with null_memory. Thread
+/// safety: that of the session. Cost: set-up only; a round pays as much for an array as for a DeviceSpan.
 template <Element T>
 class DeviceArray {
  public:
-  /// For sessions: an array of `size` elements at `data`, one of `blocks`; `host`: where the host accesses it, or null.
+  /// For sessions: an array of `size` elements at `data`, one of `blocks`; `host`: its address on the host, or null.
   DeviceArray(std::shared_ptr<memory::detail::Blocks> blocks, DevicePtr<T> data, std::uint64_t size, T* host) noexcept
       : blocks_{std::move(blocks)}, data_{data}, size_{size}, host_{host} {}
   DeviceArray(DeviceArray&&) noexcept = default;

@@ -56,8 +56,8 @@ class FirstFit {
     if (!problem.conflicts.empty()) placed_ = std::vector<char>(problem.size(), 0);
   }
 
-  /// Places the buffers in the given order and returns their offsets. Buffers with a fixed offset are placed first,
-  /// whatever their position, and those for which `preset`, unless empty, has an offset (not -1), which must be valid.
+  /// Places the buffers in the given order and returns their offsets. Buffers with a fixed offset are placed first, and
+  /// so are those for which `preset`, unless empty, has an offset (not -1), which must be valid.
   [[nodiscard]] constexpr const std::vector<std::int64_t>& run(const std::vector<std::uint32_t>& order,
                                                                Fit fit = Fit::first,
                                                                const std::vector<std::int64_t>& preset = {}) {

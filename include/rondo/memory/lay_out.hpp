@@ -105,7 +105,7 @@ constexpr std::uint64_t lay_out(const graph::GraphView& graph, std::span<std::ui
   Lifetimes lives = find(graph, chip, planner.ports_last);
   const ZeroedBlock each_round(graph, lives, Zeroed::each_round);
   const ZeroedBlock once(graph, lives, Zeroed::once);
-  Plan plan;  // a conditional operator would fail: see make_order()
+  Plan plan;  // no conditional operator: see make_order()
   if (std::is_constant_evaluated()) {
     plan = plan_graph(planner, graph, lives);
   } else if (planner.in_parts != nullptr) {

@@ -22,7 +22,7 @@ struct Lifetimes {
   static constexpr std::uint32_t no_buffer = Tokens::none;
 
   Problem problem{};
-  std::vector<std::uint32_t> buffer_of{};  ///< by tensor; no_buffer for what is not in the arena
+  std::vector<std::uint32_t> buffer_of{};  ///< by tensor; no_buffer for a tensor outside the arena
 };
 
 namespace detail {

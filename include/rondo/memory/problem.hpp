@@ -80,7 +80,7 @@ constexpr void for_each_use(const Buffer& b, Visit&& visit) {
   for (UseCursor at(b); !at.is_at_end(); at.next()) visit(at.use());
 }
 
-/// Whether both are in use at some moment, whatever their sizes. Cost: linear in the number of gaps.
+/// Whether both are in use at some moment, regardless of their sizes. Cost: linear in the number of gaps.
 [[nodiscard]] constexpr bool in_use_together(const Buffer& a, const Buffer& b) {
   if (!overlap(a.lifetime(), b.lifetime())) return false;
   if (a.gaps.empty() && b.gaps.empty()) return true;

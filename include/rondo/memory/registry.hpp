@@ -17,8 +17,8 @@ namespace rondo::memory {
 /// The reason why a round may not use memory.
 enum class Staleness : std::uint8_t {
   none,
-  released,            ///< by the platform that allocated it
-  replaced,            ///< released and allocated again after a prebinding was made
+  released,            ///< the platform that allocated it has released it
+  replaced,            ///< it was released and allocated again after a prebinding was made
   arena_moved,         ///< the session's arena was there, and has moved
   of_another_session,  ///< it is part of another session's arena
   prebound_before_move,
@@ -36,7 +36,7 @@ enum class Staleness : std::uint8_t {
 class Registry {
  public:
   static constexpr std::size_t max_released = 256;
-  /// For memory that is bound in the call itself: all allocations so far came before.
+  /// Stands for memory that is bound in the call itself, after all allocations so far.
   static constexpr std::uint64_t bound_now = ~std::uint64_t{0};
 
   /// The registry of the process.
@@ -72,7 +72,7 @@ class Registry {
 
   // --- for sessions
 
-  /// A number for a session that no other has.
+  /// Returns a number for a session that no other session has.
   [[nodiscard]] std::uint64_t next_owner() noexcept;
   /// Records that the session's arena moved to `base`. `is_allocated`: whether the session has allocated that memory.
   /// Returns false if there was no memory to record it.
@@ -98,14 +98,14 @@ class Registry {
     std::uint64_t generation;    ///< the number of the allocation
     std::uint64_t released = 0;  ///< the number of the release; 0: it is allocated
     void* kept = nullptr;        ///< released memory that is to be freed
-    const void* by = nullptr;    ///< what released it
+    const void* by = nullptr;    ///< the object that released it
   };
   struct ArenaRange {
     Space space;
     std::uint64_t owner;
     std::uint64_t begin;
     std::uint64_t end;
-    bool is_allocated;  ///< by the session
+    bool is_allocated;  ///< whether the session allocated it
     bool is_current;
     [[nodiscard]] bool overlaps(Space in, std::uint64_t from, std::uint64_t to) const noexcept {
       return space == in && begin < to && from < end;

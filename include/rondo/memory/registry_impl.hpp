@@ -78,7 +78,7 @@ RONDO_INLINE void Registry::add(Space space, std::uint64_t address, Bytes size) 
   const std::uint64_t end = address + std::max<std::uint64_t>(size.value, 1);
   const auto at = blocks_.begin() + static_cast<std::ptrdiff_t>(first_ending_after(space, address));
   auto last = at;
-  // The addresses were released, or somebody else has given them back.
+  // The addresses were released, through the registry or without it.
   for (; last != blocks_.end() && last->space == space && last->begin < end; ++last) {
     released_count_ -= last->released != 0 ? 1 : 0;
   }
@@ -145,7 +145,7 @@ RONDO_INLINE bool Registry::enter_arena(Space space, std::uint64_t owner, std::u
   } catch (const std::bad_alloc&) {
     return false;
   }
-  // The session has come back to some of what it left.
+  // The session uses memory again that one of its earlier arenas occupied.
   std::erase_if(arenas_, [&](const ArenaRange& arena) {
     return arena.owner == owner && !arena.is_allocated && arena.overlaps(space, base, base + size.value);
   });

@@ -26,11 +26,11 @@ struct Report {
     Bytes bytes{};                             ///< the size of its elements
     std::uint64_t offset = 0;                  ///< in the arena
     std::uint32_t buffer = 0;                  ///< its buffer in `plan`; no_buffer if it is not in the arena
-    MemoryKind memory = MemoryKind::device;    ///< of a tensor that is not bound each round
+    MemoryKind memory = MemoryKind::device;    ///< for a tensor that is not bound each round
     std::vector<std::uint32_t> shares_with{};  ///< tensors that use some of the same bytes at other times
   };
 
-  std::vector<Holding> holdings{};  ///< one per allocation
+  std::vector<Holding> holdings{};  ///< one for each purpose, or for each block
   std::vector<Tensor> tensors{};    ///< in the graph's order
   Bytes apart{};                    ///< the size that the arena would have if no two tensors shared memory
   Problem problem{};

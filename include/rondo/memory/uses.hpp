@@ -34,12 +34,12 @@ struct Token {
 struct Tokens {
   static constexpr std::uint32_t none = 0xFFFF'FFFF;
   std::vector<Token> tokens{};
-  std::vector<std::uint32_t> of_tensor{};  ///< by tensor; none for what is not in the arena
+  std::vector<std::uint32_t> of_tensor{};  ///< by tensor; none for a tensor outside the arena
 };
 
 namespace detail {
 
-/// Whether the memory keeps its contents between rounds, whatever the tasks do.
+/// Whether the memory keeps its contents between rounds.
 [[nodiscard]] constexpr bool is_kept(const graph::TensorRecord& tensor) noexcept {
   return tensor.kept || tensor.zeroed == Zeroed::once || tensor.direction == Direction::resident;
 }
@@ -68,7 +68,7 @@ class UseFinder {
     }
     for (std::size_t k = 0; k < result_.tokens.size(); ++k) {
       std::vector<Use>& uses = result_.tokens[k].uses;
-      // Memory that no task uses may be written by anyone who has its address.
+      // Memory that no task uses may be written by any code that has its address.
       if (kept_[k] == 0 && !uses.empty()) continue;
       Use all = whole(uses);
       uses.clear();
@@ -197,7 +197,7 @@ class UseFinder {
   graph::GraphView graph_;
   Certainty order_;
   std::int64_t end_;
-  std::vector<char> was_read_;  ///< by token: whether the value was read after it was written. char: see analysis.hpp
+  std::vector<char> was_read_;  ///< by token: whether the value was read after it was written
   std::vector<char> kept_{};    ///< by token
   std::vector<Home> homes_{};   ///< by token; empty without loops
   Tokens result_{};
@@ -223,7 +223,7 @@ class UseFinder {
 /// not end at a kernel.
 class InPlaceMerger {
  public:
-  /// `ports_apart`: what each slot of rounds in flight has for itself shares memory with nothing else.
+  /// `ports_apart`: tensors of which each slot of rounds in flight has its own share memory with no other tensor.
   constexpr InPlaceMerger(Tokens& tokens, Certainty order, bool ports_apart)
       : tokens_{tokens}, order_{order}, ports_apart_{ports_apart} {}
 
@@ -233,7 +233,7 @@ class InPlaceMerger {
       const auto args = graph.args_of(graph.tasks[p]);
       for (const graph::ArgRecord& arg : args) {
         if (!arg.is_address() || arg.in_place_of == graph::ArgRecord::not_in_place) continue;
-        if (graph.tensors[args[arg.in_place_of].tensor].zeroed != Zeroed::never) continue;  // it is part of a block
+        if (graph.tensors[args[arg.in_place_of].tensor].zeroed != Zeroed::never) continue;  // it is in a zeroed block
         if (ports_apart_ && (is_per_slot(graph, arg.tensor) || is_per_slot(graph, args[arg.in_place_of].tensor)))
           continue;
         merge(p, static_cast<std::int64_t>(turn) + 1, tokens_.of_tensor[args[arg.in_place_of].tensor],

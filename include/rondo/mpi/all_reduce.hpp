@@ -102,7 +102,8 @@ struct MirrorOf<T, Platform> {
 
 }  // namespace detail
 
-/// Reduces resident tensors over all ranks between rounds: afterwards each rank's tensors hold the sum, mean, … of all.
+/// Reduces resident tensors over all ranks between rounds: afterwards each rank's tensors hold the sum, mean, … over
+/// all.
 ///
 ///     mpi::AllReduce gradients(session, group, mpi::Op::mean, dw1, db1);       // once, on all ranks
 ///     …
@@ -118,7 +119,7 @@ struct MirrorOf<T, Platform> {
 ///
 /// Lifetime: immovable; session and group outlive it. Thread safety: that of the session. All collectives of a group
 /// must be in the same order on all ranks.
-/// Errors: for the constructor, see there. start(): errors of download; busy if already started; device_failed: an
+/// Errors: the constructor states its own. start(): errors of download; busy if already started; device_failed: an
 /// error of MPI. finish(): invalid_argument if it was not started; timed_out if not all ranks started it within the
 /// group's patience; device_failed: an error of MPI; errors of upload. After a failure of MPI, every later call returns
 /// the same error. If a rank cannot start because its own round failed, the others time out; end them with

@@ -37,7 +37,7 @@ namespace detail {
   return static_cast<int>(bytes);
 }
 
-/// Checks that all ranks pass the same: the type, the number of elements, and another number.
+/// Checks that all ranks pass the same type, number of elements, and further number.
 inline void check_same(const Group& group, const char* what, DataType type, std::uint64_t elements,
                        const char* number_name, std::uint64_t number) {
   const std::uint64_t own[] = {static_cast<std::uint64_t>(type), elements, number};
@@ -68,7 +68,7 @@ inline void check_other_rank(const Group& group, const char* what, int rank) {
   if (rank != group.rank()) return;
   throw Error(Errc::invalid_argument, Error::Text{what, ": rank ", rank, " is this one"});
 }
-/// Checks that one of two memories is so many times as large as the other as there are ranks.
+/// Checks that the whole has as many times the elements of a part as there are ranks.
 inline void check_parts(const Group& group, const char* what, std::uint64_t part, std::uint64_t whole) {
   if (part * static_cast<std::uint64_t>(group.size()) == whole) return;
   throw Error(Errc::invalid_argument, Error::Text{what, ": a part has ", part, " elements, the whole has ", whole,
@@ -154,7 +154,7 @@ void send(std::span<const T> values, int to, const Group& group) {
   detail::finish(request, memory, group, "send");
 }
 
-/// Receives what another rank sends by send().
+/// Receives the values that another rank sends by send().
 template <Element T>
 void recv(std::span<T> values, int from, const Group& group) {
   detail::check_other_rank(group, "recv", from);

@@ -100,7 +100,7 @@ class Communicator {
                                               : graph.add_call(name, {token}, operation.end);
     graph.add_edge(begin, end);
     operation.done = end;
-    for (std::uint32_t t = 0; t < index(begin); ++t) {  // no begin waits for the end of an earlier send
+    for (std::uint32_t t = 0; t < index(begin); ++t) {  // a begin does not wait for the end of an earlier send
       const bool is_in_same_loop = graph.tasks()[t].loop == graph.tasks()[index(begin)].loop;
       if (is_in_same_loop && is_end_of_send(graph, t)) graph.add_edge(begin, TaskId{t});
     }
@@ -166,7 +166,7 @@ class Communicator {
       if (memory->to.size() < target.bytes) memory->to.resize(target.bytes);
     }
 
-    /// Waits for what still travels: a send, or a collective of a round that failed.
+    /// Waits for messages that still travel: a send, or a collective of a round that failed.
     void close() noexcept {
       if (request == MPI_REQUEST_NULL) return;
       const bool waits = !ranks.is_broken_.load(std::memory_order_relaxed) && std::uncaught_exceptions() == 0;
@@ -209,7 +209,7 @@ class Communicator {
     CollectiveTask task;
     Begin begin;
     End end;
-    TaskId done{};  ///< completes it
+    TaskId done{};  ///< the task that completes it
     std::unique_ptr<Memory> memory = std::make_unique<Memory>();
     MPI_Request request = MPI_REQUEST_NULL;
 

@@ -75,7 +75,7 @@ template <class Test>
 ///     }
 ///
 /// Does nothing if MPI was already initialised. A rank that ends with an exception ends all of them, since the others
-/// would wait for it.
+/// would wait for it. Thread safety: destroy it on the thread that constructed it.
 class Environment {
  public:
   /// Requests MPI_THREAD_MULTIPLE, which is needed for measuring on other ranks. @throws Error device_failed
@@ -143,7 +143,7 @@ class Group {
   [[nodiscard]] int rank() const noexcept { return rank_; }
   [[nodiscard]] int size() const noexcept { return size_; }
   [[nodiscard]] MPI_Comm comm() const noexcept { return comm_; }
-  /// In seconds; also used in texts.
+  /// The time that a rank waits for the others, in seconds.
   [[nodiscard]] double patience() const noexcept { return options_.patience; }
   [[nodiscard]] long patience_ms() const noexcept { return static_cast<long>(1e3 * options_.patience); }
 

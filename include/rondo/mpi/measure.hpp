@@ -71,7 +71,7 @@ struct RankCodec<std::string> {
   void put(detail::Writer& to, const std::string& value) const { to.put(value); }
   [[nodiscard]] std::string take(detail::Reader& from) const { return from.text(); }
 };
-/// A candidate; its source is made on the tuner's rank.
+/// A candidate, whose source is made on the tuner's rank.
 template <>
 struct RankCodec<SourceCandidate> {
   void put(detail::Writer& to, const SourceCandidate& candidate) const {
@@ -109,7 +109,7 @@ struct RankCodec<SharedObject> {
 
 namespace detail {
 
-/// A letter's field. @throws errors of the codec
+/// Encodes a value as a letter's field. @throws errors of the codec
 template <class T>
 [[nodiscard]] std::string encode_by(RankCodec<T>& codec, const T& value) {
   Writer writer;
@@ -128,13 +128,13 @@ template <class T>
 
 /// A Builder that passes builds to the builders of other ranks; see serve().
 ///
-/// Each rank holds at most as many jobs as its own builder can use, one more than its workers; which rank gets a job is
-/// decided when there is room. A build whose failure was not caused by the candidate (Fault::unknown, device) is
-/// assigned to another rank, if there is one, up to Options::attempts times; the result's text and Options::on_reissue
-/// report it. Lifetime: one RankBuilder and one RankRunner at a time over a group, which outlives them. The destructor
-/// waits for the builds under way, and dismisses the ranks. Thread safety: submit_build from any thread; callbacks are
-/// called on one thread. Errors: as for the ranks' builders. If a rank dies, MPI ends the whole program, and a search
-/// can continue from its log. Cost: the source and the artifact are each sent once.
+/// Each rank holds at most as many jobs as its own builder can use, one more than its workers; a job is assigned to a
+/// rank when there is room. A build whose failure was not caused by the candidate (Fault::unknown, device) is assigned
+/// to another rank, if there is one, up to Options::attempts times; the result's text and Options::on_reissue report
+/// it. Lifetime: one RankBuilder and one RankRunner at a time over a group, which outlives them. The destructor waits
+/// for the builds under way, and dismisses the ranks. Thread safety: submit_build from any thread; callbacks are called
+/// on one thread. Errors: as for the ranks' builders. If a rank dies, MPI ends the whole program, and a search can
+/// continue from its log. Cost: the source and the artifact are each sent once.
 template <class I = SourceCandidate, class A = SharedObject>
 class RankBuilder {
  public:

@@ -58,7 +58,7 @@ struct TickClock {
 #endif
   }
 
-  /// Whether the counter has a constant rate, whatever the cores' frequency.
+  /// Whether the counter has a constant rate at every frequency of the cores.
   [[nodiscard]] static bool is_steady() noexcept {
 #if defined(__x86_64__)
     unsigned a = 0, b = 0, c = 0, d = 0;
@@ -111,7 +111,7 @@ template <class Clock>
   }
 }
 
-/// To be called at the start of anything that is timed with `Clock`.
+/// Anchors the timebase of `Clock`; call it at the start of anything that is timed with it.
 template <class Clock>
 void anchor() noexcept {
   if constexpr (HasAnchor<Clock>) (void)Clock::anchor();

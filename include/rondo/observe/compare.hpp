@@ -23,7 +23,7 @@
 /// Comparison of tensors as bytes, element by element.
 namespace rondo::observe {
 
-/// The first difference between two tensors, and how far they differ.
+/// The first difference between two tensors, and the extent of all differences.
 struct Difference {
   /// The name of the tensor.
   std::string tensor;
@@ -113,7 +113,7 @@ template <class T>
   return nan;
 }
 
-/// The type of what is compared: that of the parts of a complex number, or the type itself.
+/// The type of the numbers that are compared: the type of a complex number's parts, or the type itself.
 [[nodiscard]] constexpr DataType part_of(DataType type) noexcept {
   if (!is_complex(type)) return type;
   return type == DataType::complex64 ? DataType::float32 : DataType::float64;

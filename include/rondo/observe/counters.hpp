@@ -16,7 +16,7 @@
 
 namespace rondo::observe {
 
-/// Used as the clock if no clock is read.
+/// Stands for the clock if no clock is read.
 struct NoClock {};
 
 /// A number that one thread adds to and any thread may read. Adding is a plain addition, without a locked instruction.
@@ -40,7 +40,6 @@ inline constexpr std::size_t phase_count = 7;  ///< the number of values of Phas
 struct CountersSnapshot {
   /// Rounds that succeeded.
   std::uint64_t rounds = 0;
-  /// Rounds that failed.
   std::uint64_t failed_rounds = 0;
   std::uint64_t copies_in = 0;
   /// The size of the copies to the device, in bytes.
@@ -71,14 +70,13 @@ struct CountersSnapshot {
 ///
 /// Lifetime: that of the session; session.observer() returns it. Thread safety: any thread may read, also during a
 /// round; each counter is correct by itself, but two of them may be rounds apart. Cost: an addition for each round,
-/// copy and refresh; with a clock, seven readings per round; nothing if no observer is used.
+/// copy and refresh; with a clock, seven readings per round and two per refresh; nothing if no observer is used.
 template <class Clock = NoClock>
 struct CountersWith {
   static constexpr bool has_clock = !std::is_same_v<Clock, NoClock>;
 
   /// Rounds that succeeded.
   Count rounds;
-  /// Rounds that failed.
   Count failed_rounds;
   /// Copies to the device.
   Count copies_in_count;
@@ -90,10 +88,10 @@ struct CountersWith {
   Count bytes_out;
   Count refreshes[update_level_count];        ///< by level; `none`: nothing had to be refreshed
   Count mechanisms[update::mechanism_count];  ///< by mechanism
-  Count slots;                                ///< addresses computed
-  Count bytes;                                ///< copied to refresh args, or carried by launches
-  Count refresh_ns;                           ///< with a clock, in its unit
-  Count phase_ns[phase_count];                ///< with a clock, in its unit; by Phase
+  Count slots;                                ///< addresses that refreshes computed
+  Count bytes;                                ///< bytes that were copied to refresh args, or carried by launches
+  Count refresh_ns;                           ///< the host's time in refreshes; with a clock, in its unit
+  Count phase_ns[phase_count];                ///< the host's time, by Phase; only with a clock, in its unit
 
   /// All counters, with times in nanoseconds. From any thread. Cost: 30 loads; may wait 2 ms for a clock's timebase().
   [[nodiscard]] CountersSnapshot snapshot() const noexcept {
@@ -131,12 +129,10 @@ struct CountersWith {
   {
     move_to(Phase::wait);
   }
-  /// Counts a copy to the device.
   void copies_in(Bytes size) noexcept {
     ++copies_in_count;
     bytes_in += size.value;
   }
-  /// Counts a copy to the host.
   void copies_out(Bytes size) noexcept {
     ++copies_out_count;
     bytes_out += size.value;

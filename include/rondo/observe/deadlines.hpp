@@ -17,7 +17,7 @@ namespace rondo::observe {
 
 /// The number of rounds that missed their time limit, and percentiles of the times, in nanoseconds.
 struct DeadlineReport {
-  std::uint64_t rounds = 0;  ///< rounds that ended, whatever their outcome
+  std::uint64_t rounds = 0;  ///< rounds that ended, with any outcome
   std::uint64_t missed = 0;  ///< rounds that exceeded the limit or failed
   double limit_ns = 0;       ///< 0: no limit
   double p50_ns = 0;
@@ -90,11 +90,11 @@ class DeadlinesWith {
   }
 
   Histogram times_;
-  std::uint64_t limit_ = ~std::uint64_t{0};  ///< in units of the clock
+  std::uint64_t limit_ = ~std::uint64_t{0};  ///< the time limit, in units of the clock
   std::uint64_t missed_ = 0;
   std::uint64_t failed_ = 0;
   double limit_ns_ = 0;
-  std::uint64_t begun_[most_in_flight] = {};  ///< by round
+  std::uint64_t begun_[most_in_flight] = {};  ///< by round in flight: the reading at its start
 };
 using Deadlines = DeadlinesWith<>;
 

@@ -61,7 +61,7 @@ class DeviceReader {
 ///     dumping.dump_next("dumps/first");
 ///     Status status = session.run_round(…);
 ///
-/// If a task fails, the dump ends with that task and contains what it read.
+/// If a task fails, the dump ends with that task and contains the tensors that it read.
 ///
 /// Lifetime: within the session's; one at a time, and not together with DeviceTasks. Thread safety: the session's.
 /// Errors: a dump that cannot be written has no manifest and does not affect the round; dump_failure() returns the

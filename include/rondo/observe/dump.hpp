@@ -37,7 +37,7 @@ namespace rondo::observe {
 ///     Status status = session.run_round(…);
 ///
 /// A dumped round gives the same results and failures as Inline. If a kernel throws, the dump ends with that task and
-/// contains what it read.
+/// contains the tensors that it read.
 ///
 /// Thread safety: that of the session. Errors: a dump that cannot be written has no manifest and does not affect the
 /// round; dump_failure() returns the reason. Cost: a few instructions for other rounds. For a dumped round: the files,
@@ -51,7 +51,7 @@ class Dumping {
   /// Excludes runtimes that build their graph during the round.
   static constexpr bool looks_at_graphs = true;
   static constexpr memory::Concurrency concurrency = memory::concurrency_of<Inner>();
-  /// Whether Inner can restore a round's inputs.
+  /// Whether Inner can restore the inputs of a round.
   static constexpr bool restores = RestoresRounds<Inner>;
   /// The outputs of a task are read before the next task runs.
   static constexpr bool watches_memory = true;
@@ -169,7 +169,7 @@ class Dumping {
     dump_failure_ = {};
     try {
       const std::string folder = fmt::format("{}/round{}", options_.failures, launches_ - 1);
-      platform::sim::Halt halt;  // a separate one: exceptions of kernels here do not concern the session
+      platform::sim::Halt halt;  // a separate object, since exceptions of kernels here do not concern the session
       (void)run(last_graph_, *last_, halt, folder, launches_ - 1, options_.tasks);
     } catch (...) {
       dump_failure_ = platform::sim::current_exception_text();

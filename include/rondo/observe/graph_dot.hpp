@@ -187,10 +187,10 @@ namespace detail {
   return dot + "}\n";
 }
 
-/// Converts a graph that is not frozen yet. @throws Error errors of freeze()
+/// Converts a graph that is not frozen yet. @throws Error on errors of freeze()
 [[nodiscard]] inline std::string to_dot(const TaskGraph& graph) { return to_dot(freeze(graph).view()); }
 
-/// Converts a session's graph, with what is known about the session; see notes_of().
+/// Converts a session's graph, with the notes of notes_of().
 template <HasOneGraph Session>
 [[nodiscard]] std::string to_dot(Session& session) {
   return to_dot(session.graph().view(), notes_of(session));

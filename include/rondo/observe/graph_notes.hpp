@@ -19,7 +19,7 @@
 #include <string>
 #include <vector>
 
-/// Data to show in pictures of graphs. For set-up only.
+/// Data that pictures of graphs show. For set-up only.
 namespace rondo::observe {
 
 /// Information that a picture shows in addition to the graph.

@@ -42,15 +42,15 @@ inline void draw_dot(std::ostream& out, const std::string& dot) {
   out << std::ifstream{to}.rdbuf();
 }
 
-/// Draws a graph as SVG; see to_dot(). @throws Error errors of draw_dot()
+/// Draws a graph as SVG; see to_dot(). @throws Error on errors of draw_dot()
 inline void write_graph(std::ostream& out, const graph::GraphView& graph, const GraphNotes& notes = {}) {
   draw_dot(out, to_dot(graph, notes));
 }
 
-/// Draws a graph that is not frozen yet. @throws Error errors of freeze() and draw_dot()
+/// Draws a graph that is not frozen yet. @throws Error on errors of freeze() and draw_dot()
 inline void write_graph(std::ostream& out, const TaskGraph& graph) { draw_dot(out, to_dot(graph)); }
 
-/// Draws a session's graph, with what is known about the session; see notes_of().
+/// Draws a session's graph, with the notes of notes_of().
 template <HasOneGraph Session>
 void write_graph(std::ostream& out, Session& session) {
   draw_dot(out, to_dot(session));

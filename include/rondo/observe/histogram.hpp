@@ -19,7 +19,7 @@ namespace rondo::observe {
 /// it never allocates.
 class Histogram {
  public:
-  /// Numbers from here on are counted in the last bucket.
+  /// This number and all larger ones are counted in the last bucket.
   static constexpr std::uint64_t end_of_range = std::uint64_t{1} << 40;
   /// The largest relative error of a percentile, which is never too small.
   static constexpr double precision = 1.0 / 128;

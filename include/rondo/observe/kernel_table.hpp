@@ -14,14 +14,13 @@
 
 namespace rondo::observe {
 
-/// Kernels by name: a dump contains names, and a replay calls the linked kernels with these names.
+/// Kernels by name: a dump contains names, and a replay calls the linked kernels with these names. A value.
 class KernelTable {
  public:
   /// A kernel and its name.
   struct Entry {
     /// The name that dumps contain.
     std::string name;
-    /// The function to call.
     KernelEntry entry = nullptr;
     std::uint32_t block_bytes = 0;  ///< the size of its arguments; 0: unknown
   };

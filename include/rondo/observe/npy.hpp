@@ -57,7 +57,6 @@ static_assert(std::endian::native == std::endian::little, "rondo: .npy files are
 struct NpyArray {
   /// Elements along each dimension.
   std::vector<std::int64_t> shape;
-  /// The elements, row by row.
   std::vector<std::byte> bytes;
 };
 

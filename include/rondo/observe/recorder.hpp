@@ -212,8 +212,8 @@ class Recorder {
   SpanRing launches_;
   graph::GraphView graph_;
   std::uint64_t number_ = next_number();
-  std::uint64_t launch_ = 0;    ///< passed to the threads by the launch itself
-  std::uint64_t launched_ = 0;  ///< when that launch began; 0: no launch is being traced
+  std::uint64_t launch_ = 0;    ///< the number of the launch; the launch itself publishes it to the threads
+  std::uint64_t launched_ = 0;  ///< the reading at the start of that launch; 0: no launch is being traced
   std::atomic<bool> on_{true};
   alignas(64) std::atomic<std::uint64_t> unassigned_{0};
 };

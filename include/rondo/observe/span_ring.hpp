@@ -37,7 +37,6 @@ class SpanRing {
 
   /// Adds a span, in place of the oldest one if there is no room.
   void add(const Span& span) noexcept { spans_[written_++ & mask_] = span; }  // model: ring.add
-  /// Removes all spans.
   void clear() noexcept { written_ = 0; }
 
   /// The number of spans that fit.

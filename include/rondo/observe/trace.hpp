@@ -23,8 +23,8 @@ namespace rondo::observe {
 ///     … rounds …
 ///     write_trace(file, session);
 ///
-/// `Spans`: how many are kept, seven or eight per round; new ones replace the oldest. `Clock`: as for CountersWith; if
-/// it has a timebase(), readings are converted to nanoseconds when they are written.
+/// `Spans`: the number of spans that are kept, six to eight per round; new ones replace the oldest. `Clock`: as for
+/// CountersWith; if it has a timebase(), readings are converted to nanoseconds when they are written.
 ///
 /// Lifetime: that of the session. Thread safety: that of the session, except that any thread may call record(). Errors:
 /// none; lost spans are counted. Cost: the ring is allocated when the session is opened (48 bytes per span); a span
@@ -110,7 +110,7 @@ class TraceWith {
 
  private:
   struct OpenRound {
-    std::uint64_t began = 0;  ///< 0: not traced
+    std::uint64_t began = 0;  ///< 0: the round is not traced
   };
 
   /// The phase of a refused round is left out: the next round also begins with `bind`.
@@ -126,7 +126,7 @@ class TraceWith {
 
   SpanRing spans_;
   std::atomic<bool> on_{true};
-  Phase phase_ = Phase::outside;  ///< the calling thread's phase, whatever the round
+  Phase phase_ = Phase::outside;  ///< the phase of the calling thread, of any round
   std::uint32_t detail_ = 0;
   std::uint64_t since_ = 0;
   std::uint64_t bytes_ = 0;

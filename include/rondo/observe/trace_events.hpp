@@ -32,7 +32,6 @@ namespace rondo::observe {
 struct TraceEvent {
   /// The kind of an event; a span is written as its beginning and, later, its end.
   enum class Kind : char { span = 'B', flow_out = 's', flow_in = 'f', counter = 'C', label = 'M' };
-  /// The kind of the event.
   Kind kind = Kind::span;
   /// The number of the session.
   std::uint32_t process = 0;
@@ -42,7 +41,6 @@ struct TraceEvent {
   std::uint64_t ns = 0;
   std::uint64_t took_ns = 0;  ///< the duration of a span
   std::uint64_t flow = 0;     ///< the number that connects the two events of an arrow
-  /// The name of the event.
   std::string name{};
   /// Figures that are displayed with it.
   std::vector<std::pair<std::string, std::uint64_t>> numbers{};
@@ -59,7 +57,6 @@ struct TraceEvents {
   static constexpr std::uint32_t device_track = 90;
   /// The track of the phases.
   static constexpr std::uint32_t host_track = 100;
-  /// The track of launches.
   static constexpr std::uint32_t launches_track = 101;
   /// The track of the first thread, or the first core.
   static constexpr std::uint32_t thread_track = 200;
@@ -139,7 +136,6 @@ class TrackChooser {
     free_at_[t] = to;
     return static_cast<std::uint32_t>(t);
   }
-  /// The number of tracks.
   [[nodiscard]] std::size_t tracks() const noexcept { return free_at_.size(); }
 
  private:

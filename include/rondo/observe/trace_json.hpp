@@ -22,7 +22,7 @@ namespace rondo::observe {
 
 namespace detail {
 
-/// Writes events, one per line. It reuses one JSON document, which takes a fifth of the allocations.
+/// Writes events, one per line. It reuses one JSON document, which makes a fifth of the allocations.
 class EventWriter {
  public:
   /// Times are relative to `from`.

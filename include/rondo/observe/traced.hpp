@@ -37,8 +37,8 @@ concept LoadsCalls = requires(E& engine, const graph::GraphView& graph, platform
 /// those of Inner. A static graph runs like a dynamic one: its kernels are not inlined. Model cannot be traced: it
 /// predicts the times of tasks, and write_trace() draws the prediction.
 ///
-/// Errors: those of Inner. Cost: that of Recorder for each task and block, and two readings of the clock per round; no
-/// allocation, no lock.
+/// Thread safety and errors: those of Inner. Cost: that of Recorder for each task and block, and two readings of the
+/// clock per round; no allocation, no lock.
 template <class Inner, class Clock = TickClock>
 class Traced {
   static_assert(LoadsCalls<Inner>,
@@ -76,7 +76,7 @@ class Traced {
     recorder_.record(options.record);
   }
 
-  /// Loads a graph, when a session is opened. @throws Error errors of the engine
+  /// Loads a graph, when a session is opened. @throws Error on errors of the engine
   template <class Graph>
   [[nodiscard]] auto load(const Graph& graph, args::ArgsTable& args) {
     const graph::GraphView view = graph.view();
@@ -85,7 +85,6 @@ class Traced {
     using InnerProgram = decltype(inner_.load(view, std::move(calls)));
     return Program<InnerProgram>{std::move(words), inner_.load(view, std::move(calls))};
   }
-  /// Starts the loaded graph.
   template <class P>
   Status launch(P& program) noexcept {
     recorder_.launches();
@@ -96,7 +95,6 @@ class Traced {
     recorder_.done();
     return status;
   }
-  /// Unloads the graph.
   template <class P>
   Status unload(P& program) noexcept {
     return inner_.unload(program.inner);
@@ -105,9 +103,7 @@ class Traced {
   [[nodiscard]] const Error::Text& failure_text() const noexcept { return inner_.failure_text(); }
   /// Ends the current round, or otherwise the next. From any thread.
   void request_stop() noexcept { inner_.request_stop(); }
-  /// Sets whether threads stay awake between rounds.
   void keep_awake(bool awake) noexcept { inner_.keep_awake(awake); }
-  /// The engine that is traced.
   [[nodiscard]] Inner& inner() noexcept { return inner_; }
   /// The recorder of the tasks.
   [[nodiscard]] Recorder<Clock>& recorder() noexcept { return recorder_; }
@@ -132,8 +128,8 @@ class Traced {
   }
 
  private:
-  /// The most threads that Inner uses: one, unless its options state a number. There is one more ring: with rounds in
-  /// flight, the session's thread runs some of them if it would otherwise wait for long.
+  /// The most threads that Inner uses: one, unless its options have a number of threads. There is one more ring: with
+  /// rounds in flight, the session's thread runs some of them if it would otherwise wait for long.
   [[nodiscard]] static std::size_t most_threads(const typename Inner::Options& options, std::uint32_t blocks) noexcept {
     if constexpr (HasThreadsOption<typename Inner::Options>) {
       const std::uint32_t wanted = options.threads != 0 ? options.threads : std::thread::hardware_concurrency();

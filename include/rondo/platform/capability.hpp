@@ -49,8 +49,8 @@ using MemoryKinds = detail::EnumSet<MemoryKind>;
 
 /// The moments at which a session asks a platform for remarks.
 enum class Moment : std::uint8_t {
-  opening,  ///< what the platform cannot do here, and what it does instead
-  closing,  ///< where the platform deviated from what it was asked to do
+  opening,  ///< the limitations in this environment, and the substitutes in use
+  closing,  ///< deviations from what the options or calls asked for
 };
 
 /// A copy within device memory, of pieces of the same size at addresses of any alignment.
@@ -60,7 +60,7 @@ struct DeviceCopy {
   Bytes size;                       ///< the size of a piece
   std::uint64_t count = 1;          ///< the number of pieces
   std::int64_t to_stride = 0;    ///< the bytes from the start of a written piece to that of the next; may be negative
-  std::int64_t from_stride = 0;  ///< the same for what is read; may also be 0
+  std::int64_t from_stride = 0;  ///< the same for the pieces that are read; may also be 0
 };
 
 /// The capabilities that P declares; empty if it declares none.

@@ -99,7 +99,7 @@ struct OnCallersStream {
   static constexpr bool computes_args = false;
   static constexpr bool is_synchronous = false;
 
-  /// The stream's order keeps rounds apart.
+  /// Does nothing, since the order on the stream keeps rounds apart.
   static void run_alone() noexcept {}
   Status copy_in(DevicePtr<std::byte> to, const void* from, Bytes size, bool snapshot) const noexcept {
     return platform.callers_stream().copy_in(to, from, size, snapshot);

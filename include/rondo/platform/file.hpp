@@ -49,9 +49,9 @@ using File = std::unique_ptr<std::FILE, CloseFile>;
   return all;
 }
 
-/// A file that is written under another name in the folder of `path`, and gets its own name when it is complete. Nobody
-/// reads half of it, and if the program fails or is killed, an older file of that name is as it was. What is no regular
-/// file, such as a pipe, is written directly.
+/// A file that is written under another name in the folder of `path`, and gets its own name when it is complete. So no
+/// reader sees an incomplete file, and if the program fails or is killed, an older file of that name is unchanged. A
+/// path that is not a regular file, such as a pipe, is written directly.
 ///
 /// Thread safety: one thread at a time. Errors: as fail_file(); `what` is a clause for their texts, such as "the costs
 /// cannot be written there". Both texts must outlive the object.
@@ -91,8 +91,8 @@ class NewFile {
       bytes = bytes.subspan(static_cast<std::size_t>(n));
     }
   }
-  /// Gives the file its name. Waits until its contents have reached the disk, or else a crash of the system could leave
-  /// an empty file of that name.
+  /// Gives the file its name. Waits until its contents have reached the disk, since otherwise a crash of the system
+  /// could leave an empty file of that name.
   void commit() {
     if (temporary_.empty()) return;
     if ((mode_ != as_created && ::fchmod(file_, mode_) != 0) || ::fsync(file_) != 0 ||
@@ -108,7 +108,7 @@ class NewFile {
   std::string target_;
   std::string temporary_;  ///< empty if the file is written directly
   static constexpr mode_t as_created = ~mode_t{0};
-  mode_t mode_ = as_created;  ///< of the file that is replaced
+  mode_t mode_ = as_created;  ///< the permissions of the file that is replaced
   int file_ = -1;
   bool is_committed_ = false;
 };

@@ -13,9 +13,10 @@
 /// Types for host memory of asynchronous copies: pinned memory, and snapshots.
 namespace rondo {
 
-/// Elements in pinned memory, initially zero.
+/// An array in pinned memory. Its elements are initially zero.
 ///     PinnedArray<float, A2A3Sim> x(session.platform(), 1024);
-/// Lifetime: move-only; the platform outlives it. Errors: the constructor throws what the platform's allocation throws.
+/// Lifetime: move-only; the platform outlives it. Thread safety: that of the platform, for construction and
+/// destruction. Errors: the constructor throws the errors of the platform's allocation. Cost: set-up only.
 template <Element T, HasPinnedMemory P>
 class PinnedArray {
  public:
@@ -49,7 +50,7 @@ class PinnedArray {
   std::size_t size_;
 };
 
-/// A pair of pinned memory, for rounds of any kind.
+/// A tensor and pinned memory, for rounds of any kind.
 template <Element T, Direction D>
 struct PinnedPair : CopiedPair<T, D> {
   using CopiedPair<T, D>::CopiedPair;

@@ -23,9 +23,9 @@ namespace rondo::detail {
 /// Identifies the sessions that may use a file.
 struct SavedKey {
   FixedText<32> platform{};
-  std::uint64_t graph = 0;   ///< tensors, tasks, arguments, edges; no values of scalars
-  std::uint64_t chip = 0;    ///< limits of the chip
-  std::uint64_t layout = 0;  ///< other inputs of the plan: the planner, the order of tasks, the slots
+  std::uint64_t graph = 0;   ///< a hash of tensors, tasks, arguments and edges, without the values of scalars
+  std::uint64_t chip = 0;    ///< a hash of the chip's limits
+  std::uint64_t layout = 0;  ///< a hash of the plan's other inputs: the planner, the order of tasks, the slots
 };
 
 /// The contents of a file.

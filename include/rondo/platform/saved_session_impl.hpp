@@ -21,8 +21,8 @@ struct SavedHeader {
   std::uint32_t format = 1;  ///< as a number of this machine: another byte order is another format
   std::uint32_t rondo[3] = {static_cast<std::uint32_t>(version.major), static_cast<std::uint32_t>(version.minor),
                             static_cast<std::uint32_t>(version.patch)};
-  std::uint64_t size = 0;      ///< of all that follows the header, in bytes
-  std::uint64_t checksum = 0;  ///< of the same
+  std::uint64_t size = 0;      ///< the number of bytes after the header
+  std::uint64_t checksum = 0;  ///< the checksum of these bytes
 };
 
 /// The name of a platform, shortened if it is longer.
@@ -175,8 +175,8 @@ RONDO_INLINE SavedState decode_saved(const char* path, std::span<const std::byte
   if (has_costs) state.costs = costs;
   const auto slots = from.get<std::uint64_t>();
   for (std::uint64_t s = 0; s < slots && from.ok(); ++s) state.learned.push_back(from.get_all<std::byte>());
-  // A wrong plan would let tensors overwrite each other or the heap. The checksum rules out damage; this rules out the
-  // worst of what is left.
+  // A wrong plan would let tensors overwrite each other or the heap. The checksum detects damage; this detects the
+  // worst plans that have a good checksum.
   bool is_good = from.is_finished() && state.offsets.size() == graph.tensors.size();
   for (std::size_t t = 0; is_good && t < state.offsets.size(); ++t) {
     const graph::TensorRecord& tensor = graph.tensors[t];
@@ -209,7 +209,8 @@ RONDO_INLINE std::vector<std::byte> read_saved_file(const char* path) {
   if (std::ferror(file.get()) != 0) fail_file(path, "the saved session cannot be read", errno);
   const auto header = ByteReader(bytes).get<SavedHeader>();
   if (std::memcmp(header.magic, SavedHeader{}.magic, sizeof(header.magic)) != 0) return bytes;
-  // One byte more than it should have, so that a longer file is seen; in steps, in case its size is damaged.
+  // Reads one byte more than the file should have, to detect a longer one, and reads in steps, in case the size in the
+  // header is damaged.
   for (std::uint64_t left = header.size + 1; left != 0 && bytes.size() >= sizeof(SavedHeader);) {
     const std::size_t step = left < (1U << 20U) ? static_cast<std::size_t>(left) : std::size_t{1} << 20U;
     const std::size_t before = bytes.size();

@@ -13,21 +13,22 @@ namespace rondo::runtime {
 struct StreamOptions {
   static constexpr std::uint32_t by_engine = 0xFFFF'FFFF;
 
-  /// Worker threads in addition to the orchestrating one. By default, the Pool engine has one for each further core of
-  /// the host, and at least one. The Inline engine has none.
+  /// The number of worker threads in addition to the orchestrating one. By default, the Pool engine has one for each
+  /// further core of the host, and at least one. The Inline engine has none.
   std::uint32_t threads = by_engine;
-  /// Tasks that may be unfinished at once in one ring; rounded up to a power of two. The default is that of the chips.
+  /// The most tasks that may be unfinished at once in one ring, rounded up to a power of two. The default is that of
+  /// the chips.
   std::uint32_t window = 16384;
-  /// Memory for intermediates, per ring. The chips have four rings of 256 MiB each.
+  /// The memory for intermediates in one ring. The chips have four rings of 256 MiB each.
   Bytes ring_bytes{std::uint64_t{32} << 20};
-  /// Intermediates that may be alive at once in one ring; rounded up to a power of two.
+  /// The most intermediates that may be alive at once in one ring, rounded up to a power of two.
   std::uint32_t tensors = 16384;
-  /// Uses of tensors by unfinished tasks that are recorded at once, over all rings.
+  /// The most uses of tensors by unfinished tasks that are recorded at once, over all rings.
   std::uint32_t regions = 262'144;
-  /// Edges that may be pending at once in addition to two per task.
+  /// The most edges that may be pending at once, in addition to two per task.
   std::uint32_t edges = 65'536;
-  /// On the Inline engine: run tasks as late as possible and the newest first. This is slower, but reveals missing
-  /// edges.
+  /// Whether the Inline engine runs tasks as late as possible, and the newest first. This is slower, but reveals
+  /// missing edges.
   bool late = false;
 };
 

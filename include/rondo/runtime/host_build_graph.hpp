@@ -86,7 +86,7 @@ struct HostBuildGraph {
     }
 
     P& platform_;
-    graph::CallSessions calls_;  ///< told before the program is loaded, which may capture them
+    graph::CallSessions calls_;  ///< notified before the program is loaded, which may capture the calls
     Program program_;
   };
 };

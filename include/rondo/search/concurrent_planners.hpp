@@ -27,7 +27,7 @@ struct PlannerOutcome {
   bool has_run = false;           ///< false: another planner had reached the lower bound before its turn
   memory::Plan plan{};            ///< empty if it threw or has not run
   memory::Violation violation{};  ///< the first mistake in the plan
-  std::string error{};            ///< the text of what it threw
+  std::string error{};            ///< the text of the exception that it threw
 
   [[nodiscard]] bool is_valid() const noexcept { return has_run && error.empty() && violation.ok(); }
 };
@@ -83,7 +83,7 @@ struct Portfolio {
       outcome.has_run = true;
       try {
         outcome.plan = planners[k](problem);
-        outcome.plan.lower_bound = bound;  // not what the planner says
+        outcome.plan.lower_bound = bound;  // in place of the planner's own
         outcome.violation = memory::check_plan(problem, outcome.plan);
       } catch (const std::exception& error) {
         outcome.error = error.what();

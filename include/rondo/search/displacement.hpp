@@ -147,7 +147,7 @@ class DisplacementSearch {
     return true;
   }
 
-  /// The smallest stretch between rivals that holds the buffer, the lowest of several; -1 if there is none.
+  /// The offset of the smallest stretch between rivals that holds the buffer, the lowest of several; -1: there is none.
   [[nodiscard]] std::int64_t free_place(const Buffer& b, const std::vector<detail::Rival>& rivals,
                                         std::int64_t capacity) const {
     std::int64_t best = -1;
@@ -176,8 +176,8 @@ class DisplacementSearch {
     const std::int64_t highest = (capacity - b.size) & ~(b.alignment - 1);
     if (capacity < b.size) return -1;
     sort_by_end(rivals);
-    // What lies between an offset and that plus the size: the rivals that start below the latter, without those that
-    // end before the former.
+    // The rivals between an offset and the offset plus the size are those that start below the upper end, without those
+    // that end before the lower.
     double cost = 0;
     std::int64_t fixed = 0;
     std::int64_t best = -1;
@@ -228,7 +228,7 @@ class DisplacementSearch {
   const Problem& problem_;
   detail::PlacedBuffers placed_;
   std::vector<float> cost_;              ///< by lifetime
-  std::vector<std::uint32_t> failures_;  ///< how often each fitted nowhere, plus one
+  std::vector<std::uint32_t> failures_;  ///< by buffer: one more than the number of times that it fitted nowhere
   std::vector<detail::Rival> ends_{};
   std::uint64_t patience_ = 0;  ///< steps until a target is given up
   double gap_ = 0;              ///< bytes from the best arena to the next target

@@ -119,7 +119,7 @@ class ExactSearch {
         return attempt(*searches[s], plan, strategy, limit, ask_for_bound ? 0 : divisor, finding);
       };
       const std::size_t winner = detail::first_winner(count, budget.threads, task);
-      // Strategies after the winner were interrupted at arbitrary points: discard what they learned.
+      // Strategies after the winner were interrupted at arbitrary points: discard their state.
       for (std::size_t s = winner + 1; s < strategies; ++s) searches[s].reset();
       for (const Finding& f : findings) {
         plan.lower_bound = std::max(plan.lower_bound, f.proved);
@@ -139,7 +139,7 @@ class ExactSearch {
                const detail::SearchLimit& limit, std::int64_t divisor, Finding& finding) const {
     const bool ask_for_bound = divisor == 0;
     std::int64_t reached = plan.arena;
-    std::int64_t missed = 0;  // a capacity at which the search gave up
+    std::int64_t missed = 0;  // the last capacity at which the search gave up
     for (int step = 0; step < 4; ++step) {
       const std::int64_t from = std::max(finding.proved, missed);
       const std::int64_t capacity =

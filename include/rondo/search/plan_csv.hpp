@@ -32,7 +32,7 @@ using memory::Span;
 struct NamedProblem {
   Problem problem{};
   std::vector<std::string> names{};
-  std::vector<std::size_t> lines{};  ///< counted from 1
+  std::vector<std::size_t> lines{};  ///< the line numbers, counted from 1
 };
 
 namespace detail {

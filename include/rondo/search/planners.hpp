@@ -74,9 +74,9 @@ struct Planning {
   Plan best{};
   std::unique_ptr<ExactSearch> search{};                        ///< null if the problem is too large for it
   std::array<std::unique_ptr<DisplacementSearch>, 2> movers{};  ///< made when first used
-  Problem filled{};                                             ///< with what fills its holes; empty if it has none
-  std::unique_ptr<JoinedBuffers> join{};                        ///< null if no buffers belong together
-  std::unique_ptr<Planning> joined{};                           ///< of the joined problem
+  Problem filled{};                       ///< the problem with buffers that fill its holes; empty if it has none
+  std::unique_ptr<JoinedBuffers> join{};  ///< null if no buffers belong together
+  std::unique_ptr<Planning> joined{};     ///< the planning of the joined problem
 };
 
 /// The estimated cost of one first fit of the whole problem, in accesses to placed buffers.
@@ -140,8 +140,8 @@ inline constexpr auto no_deadline = std::chrono::steady_clock::time_point::max()
 
 inline void plan_fast(Planning& p, unsigned threads, std::chrono::steady_clock::time_point deadline = no_deadline);
 
-/// Plans the problem in which buffers that belong together are one, if there are any. If few buffers fill what a plan
-/// at the bound leaves free, as in a tiling with holes, these are added first.
+/// Plans the problem in which buffers that belong together are joined, if there are any. If few buffers fill the bytes
+/// that a plan at the bound leaves free, as in a tiling with holes, these are added first.
 inline void plan_joined(Planning& p, unsigned threads, std::chrono::steady_clock::time_point deadline) {
   const std::size_t n = p.problem.size();
   const auto join = [&](const Problem& problem, std::size_t most) {
@@ -188,11 +188,11 @@ inline void plan_fast(Planning& p, unsigned threads, std::chrono::steady_clock::
   p.search->improve(p.best, budget);
 }
 
-/// Searches on after plan_fast() until the plan is optimal or the time is up.
+/// Continues the search of plan_fast() until the plan is optimal or the time is up.
 inline void plan_on(Planning& p, unsigned threads, std::chrono::steady_clock::time_point deadline) {
   const auto time_left = [&] { return !p.best.optimal() && std::chrono::steady_clock::now() < deadline; };
   if (p.joined && time_left()) {
-    // Half of the time for what is smaller, if it may lead to the bound.
+    // Half of the time is for the joined problem, which is smaller and may lead to the bound.
     const auto now = std::chrono::steady_clock::now();
     plan_on(*p.joined, threads, now + (deadline - now) / 2);
     p.offer_joined();
@@ -226,7 +226,7 @@ inline void plan_on(Planning& p, unsigned threads, std::chrono::steady_clock::ti
 }
 
 /// The best plan that can be found within `budget`: plan_fast, then search until the arena is proved minimal or the
-/// time is up; in the latter case, Plan::out_of_budget is set in the best plan found.
+/// time is up. Plan::out_of_budget is set in a result that is not proved minimal.
 ///
 /// Throws Error as plan_fast does. A result found before the time is up does not depend on the timing of threads.
 [[nodiscard]] inline Plan plan_best(const Problem& problem, std::chrono::steady_clock::duration budget,

@@ -38,7 +38,7 @@ namespace rondo::dlpack {
 namespace detail {
 
 /// The number of elements of T in the tensor. `may_have_strides`: whether its elements may lie in any order, with gaps.
-/// @throws Error invalid_argument: another type, strides, or a description that is of no tensor
+/// @throws Error invalid_argument: another type, strides, or a description that no tensor has
 template <Element T>
 [[nodiscard]] std::size_t checked_size(const DLTensor& tensor, bool may_have_strides = false) {
   const auto fail = [](std::initializer_list<rondo::detail::TextPart> text) {

@@ -51,7 +51,7 @@ class DevicePair {
   DevicePtr<T> device_;
   std::size_t size_;
 };
-/// A tensor whose memory for this round is the caller's device memory: nothing is copied. Made by bind().
+/// A tensor that uses device memory of the caller in this round: nothing is copied. Made by bind().
 template <Element T, Direction D>
   requires(is_model_io(D))
 class DeviceBound {

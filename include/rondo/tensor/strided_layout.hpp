@@ -10,7 +10,7 @@
 
 namespace rondo {
 
-/// Where the elements of a tensor lie in memory that is not contiguous: the extents, outermost first, and along each
+/// The places of a tensor's elements in memory that is not contiguous: the extents, outermost first, and along each
 /// dimension the bytes from one element to the next, as NumPy has them. A stride may be negative, or zero for an input
 /// that is broadcast. Elements need not be aligned.
 ///
@@ -22,7 +22,7 @@ class StridedLayout {
   StridedLayout(std::size_t element_bytes, const std::int64_t* extents, const std::int64_t* strides,
                 std::size_t rank) noexcept;
 
-  /// Whether such a tensor can exist.
+  /// Whether a tensor can have this layout.
   [[nodiscard]] bool is_valid() const noexcept { return bytes_ != invalid; }
   /// The bytes of one element.
   [[nodiscard]] std::size_t element_bytes() const noexcept { return element_bytes_; }

@@ -23,7 +23,7 @@ namespace rondo::update {
 ///
 /// Lifetime: immovable; the platform outlives it; kernels read its table. Thread safety: none. Errors: the constructor
 /// throws Error: those of the table, P::allocate and P's first copy; limit_exceeded if only in_launch is allowed and
-/// the base table does not fit. Cost on the hot path: no allocation; a compare for each base that was set, then work
+/// the base table does not fit. Cost on the hot path: no allocation; a comparison for each base that was set, then work
 /// for those that changed and the slots that use them.
 template <class P, UpdateStrategy S, MechanismChoice C>
 class DeferredRefresher : public detail::DeferredBases {

@@ -8,10 +8,10 @@
 #include <concepts>
 #include <cstdint>
 
-/// The ways in which changes reach the device.
+/// The mechanisms by which changes reach the device.
 namespace rondo::update {
 
-/// The way in which changes of the args table reach the device.
+/// The mechanism by which changes of the args table reach the device.
 enum class Mechanism : std::uint8_t {
   none,          ///< nothing had to be refreshed
   in_place,      ///< kernels read the host's image: the changed slots are written, nothing is copied
@@ -54,7 +54,7 @@ struct RefreshFacts {
   std::uint64_t segments = 0;           ///< the number of copies that the changed segments would need
   std::uint64_t segment_bytes = 0;      ///< the bytes that these would copy
   std::uint64_t slots = 0;              ///< the slots that the host would write for them
-  std::uint64_t late_slots = 0;         ///< the slots that it would write besides: the device computed them before
+  std::uint64_t late_slots = 0;         ///< other slots that it would write, since the device computed them before
   std::uint64_t quiet = 1;              ///< the refreshes in a row, with this one, in which fewer slots changed
   std::uint64_t base_bytes = 0;         ///< the bytes that a device op would copy: bases, and changed host inputs
   std::uint64_t relocations = 0;        ///< the relocations that the device would compute

@@ -16,7 +16,7 @@ namespace rondo::update {
 
 /// The refresher of an args table that kernels read in host memory: setting a base writes its slots.
 /// Lifetime: immovable; kernels read its table. Thread safety: none. Errors: the constructor throws the errors of the
-/// table. Cost on the hot path: one compare for a base whose address does not change; two stores and an addition for
+/// table. Cost on the hot path: one comparison for a base whose address does not change; two stores and an addition for
 /// one that moved and has one slot; a call and one store per slot for others. refresh() itself: one load, two stores,
 /// no branch.
 class DirectRefresher {

@@ -7,7 +7,7 @@
 /// The update strategies of the library.
 namespace rondo::update {
 
-/// Returns the same level every round, whatever changed.
+/// Returns the same level in every round, even if nothing changed.
 template <UpdateLevel Level>
 struct Fixed {
   static constexpr UpdateLevel highest = Level;
@@ -17,17 +17,17 @@ struct Fixed {
 /// Refreshes nothing: the table is written when the session is opened, and its addresses never change. Costs nothing; a
 /// session with this strategy accepts neither device memory nor host inputs, and its arena does not move.
 struct NoUpdate : Fixed<UpdateLevel::none> {};
-/// Refreshes the bytes of host inputs, every round; addresses never change.
+/// Refreshes the bytes of host inputs in every round; addresses never change.
 struct HostInput : Fixed<UpdateLevel::host_input> {};
-/// Refreshes the slots of all inputs and outputs, and host inputs, every round.
+/// Refreshes the slots of all inputs and outputs, and host inputs, in every round.
 struct ModelIo : Fixed<UpdateLevel::model_io> {};
-/// Refreshes every address, and host inputs, every round.
+/// Refreshes every address, and host inputs, in every round.
 struct FeatureMapAndModelIo : Fixed<UpdateLevel::feature_map_and_model_io> {};
-/// Refreshes the whole table, every round. It is always correct, so compare other strategies with it, and try it first
-/// when you suspect a stale argument.
+/// Refreshes the whole table in every round. It is always correct, so compare other strategies with it, and try it
+/// first when you suspect a stale argument.
 struct InitOnce : Fixed<UpdateLevel::init> {};
 
-/// Refreshes only what changed. Costs one compare for each base that a round sets; nothing in a session whose rounds
+/// Refreshes only what changed. Costs one comparison for each base that a round sets; nothing in a session whose rounds
 /// bind only host memory.
 struct Auto {
   static constexpr UpdateLevel highest = UpdateLevel::init;

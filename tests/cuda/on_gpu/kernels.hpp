@@ -23,7 +23,7 @@ struct Mix {
   }
 };
 
-/// s = 5 s + x: running it twice gives another result
+/// s = 5 s + x: the result shows whether it ran twice
 struct Fold {
   static constexpr std::string_view name = "fold";
   static constexpr auto core = rondo::CoreType::cube;

@@ -57,7 +57,7 @@ Words numbers(Word seed) {
   return words;
 }
 
-/// What fifty rounds leave in s.
+/// The contents of s after fifty rounds.
 template <class P, class Policies = DefaultPolicies>
 Words fifty_rounds() {
   const Integers g;
@@ -73,7 +73,7 @@ Words fifty_rounds() {
   return s;
 }
 
-/// The same with the inputs in device memory of ours, in another place each round.
+/// The same with the inputs in device memory of the caller, at another address in each round.
 template <class Policies>
 Words fifty_moving_rounds() {
   const Integers g;

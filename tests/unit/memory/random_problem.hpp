@@ -27,7 +27,7 @@ struct Features {
   bool gaps = true;
   bool fixed_offsets = true;
   bool conflicts = true;
-  bool degenerate = true;  ///< no bytes, no lifetime, twins
+  bool degenerate = true;  ///< whether there are buffers without bytes or lifetime, and equal ones
 };
 
 /// A random problem that validate() and search::find_clash_of_fixed() accept. Equal seeds give equal problems on every

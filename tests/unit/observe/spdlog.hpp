@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// spdlog, where there is one, as headers alone, so that none of it is to be linked.
+// spdlog, if it is installed, as headers only, so that no library of it is linked.
 #if __has_include(<spdlog/spdlog.h>)
 #undef SPDLOG_COMPILED_LIB
 #define SPDLOG_HEADER_ONLY

@@ -27,7 +27,7 @@ inline std::string fault_in(const Json& trace) {
   if (!trace.is_object() || !trace.contains("traceEvents") || !trace["traceEvents"].is_array()) return "no traceEvents";
   using Track = std::pair<std::int64_t, std::int64_t>;
   std::map<Track, std::int64_t> last;
-  std::map<Track, std::vector<std::string>> names;  // of the spans that are open at this place
+  std::map<Track, std::vector<std::string>> names;  // the names of the spans that are open at this place
   std::map<std::pair<std::int64_t, std::string>, std::int64_t> last_counter;
   std::map<std::int64_t, std::int64_t> sources;
   std::map<std::int64_t, std::int64_t> sinks;

@@ -27,7 +27,7 @@
 /// holds, and runs a round of it by `round(session)`.
 namespace bench_rounds {
 
-/// The policies of sessions on `P`: rounds are watched, and timed on devices that can.
+/// The policies of sessions on `P`: rounds are observed, and timed on devices that can measure them.
 template <class P>
 struct Watched : rondo::observe::MeasuredRounds<> {
   using Time =
@@ -49,13 +49,13 @@ template <class P>
   }
   return options;
 }
-/// Opens a session of rounds one by one.
+/// Opens a session that runs one round at a time.
 template <class P>
 [[nodiscard]] auto open_watched(const rondo::TaskGraph& graph) {
   return rondo::open<P, Watched<P>>(graph, options<P>());
 }
 
-/// Ends the program's case with the session's sentence for a status.
+/// Ends the case with the session's explanation of a status.
 template <class Session>
 void require(Session& session, rondo::Status status) {
   if (!status) throw rondo::Error(status.code(), session.explain(status));
@@ -78,8 +78,8 @@ class SaxpyRound {
   std::vector<float> hx_ = std::vector<float>(1024, 1.0F), hy_ = std::vector<float>(1024);
 };
 
-/// As bench/pipeline: three rounds of one task in flight. The time of a round is the host's time between the ends of
-/// two rounds.
+/// The case of bench/pipeline: three rounds of one task in flight. The time of a round is the host's time between the
+/// ends of two rounds.
 class Pipeline {
  public:
   Pipeline() { graph_.add<Twice>(x_, y_); }
@@ -130,7 +130,7 @@ class DigitsStep {
   float loss_ = 0;
 };
 
-/// The same network asked for 32 digits.
+/// The same network, which classifies 32 digits.
 class DigitsClassify {
  public:
   template <class P>
@@ -211,7 +211,7 @@ class ScaleAdd {
   std::vector<float> hx_ = std::vector<float>(256, 1.0F), hy_ = std::vector<float>(256);
 };
 
-/// A product of two 64 × 64 matrices, as a candidate of examples/04_tune_matmul has it.
+/// A product of two 64 × 64 matrices, computed by a candidate of examples/04_tune_matmul.
 class MatMul {
  public:
   MatMul() { graph_.add<digits::MatMul>(a_, b_, c_); }
@@ -229,7 +229,7 @@ class MatMul {
   std::vector<float> ha_ = std::vector<float>(n * n, 1.0F), hb_ = std::vector<float>(n * n, 0.5F), hc_ = ha_;
 };
 
-/// As bench/round_overhead: K tensors of 64 bytes in and out, and a task that touches the first.
+/// The case of bench/round_overhead: K tensors of 64 bytes in and out, and a task that touches the first.
 template <std::size_t K>
 class Overhead {
  public:
@@ -258,7 +258,8 @@ class Overhead {
   std::array<std::array<float, 16>, K> memory_{};
 };
 
-/// As bench/graph_replay: a graph of some shape whose tasks have no tensors; `work`: 0 for empty tasks, 1 for 1 µs.
+/// A case of bench/graph_replay: a graph of a given shape whose tasks have no tensors; `work`: 0 for empty tasks, 1 for
+/// 1 µs.
 class Replay {
  public:
   Replay(const graph_shapes::Shape& shape, int work) {
@@ -277,7 +278,7 @@ class Replay {
   rondo::TaskGraph graph_{rondo::Edges::explicit_};
 };
 
-/// As bench/runtimes: 64 tasks that an orchestration adds in each round, each after the one before.
+/// A case of bench/runtimes: 64 tasks that an orchestration adds in each round, each after the one before.
 template <class BuiltBy>
 class Orchestrated {
  public:
@@ -310,7 +311,7 @@ class Orchestrated {
   std::array<float, 16> hx_{}, hy_{};
 };
 
-/// A graph of symbolic size, as bench/launch_cache looks them up: one of four shapes in turn.
+/// A case of bench/launch_cache: a graph of symbolic size, with four shapes in turn.
 class Shapes {
  public:
   Shapes() {

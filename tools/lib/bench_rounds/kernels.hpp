@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <string_view>
 
-/// The kernels of the cases that no example has.
+/// The kernels that no example has.
 namespace bench_rounds {
 
 struct Saxpy {

@@ -8,15 +8,15 @@ the headers of args/, update/, session/ and the queues of devices, and reports t
 program of tests is compiled once for all mutants; the environment chooses the one that it runs.
 
   --only TEXT     only headers whose path contains TEXT
-  --tests REGEX   only the sources of tests whose path matches; several, from those that are cheap to compile
+  --tests REGEX   only the sources of tests whose path matches; by default several that are cheap to compile
   --sample N      N mutants, chosen at random from those that some test reaches
-  --seed S        where the random choice starts; 1 unless told
-  --least P       the score, in percent, below which it fails; 100 unless told
+  --seed S        the seed of the random choice; default 1
+  --least P       fail below this score, in percent; default 100
   --list          print the mutants and stop
-  --folder F      where to build, build/mutate unless told
+  --folder F      the build folder; default build/mutate
 
-The mutants that tools/lib/mutate/explained.txt names do no harm; it says why. The last lines state the score, of
-those that some test reaches and that are not explained."""
+tools/lib/mutate/explained.txt names the mutants that do no harm, and says why. The last lines state the score, the
+share of the mutants that a test notices among those that some test reaches and that are not explained."""
 import argparse
 import os
 import random
@@ -92,7 +92,8 @@ def write_forms(include, overlay, headers, skipped):
 
 
 def suspects(output, overlay, mutants):
-    """The mutants at which the compiler's errors point: of those in the same line, the last that begins before."""
+    """The mutants that cause the compiler's errors: of those in the same line, the last one that begins before the
+    error."""
     by_line = {}
     for mutant in mutants:
         by_line.setdefault((str(overlay / mutant.file), mutant.place[0]), []).append(mutant)
@@ -156,9 +157,9 @@ class Program:
 
 
 def memory_orders(include, headers, folder):
-    """Mutants whose memory order is relaxed, and whether a test notices. On x86 no program can tell most of them apart:
-    the models and the table of docs/threads.md name the orders on which the proofs rest, and tests compare both with the
-    headers, of which `folder` becomes a copy."""
+    """Handles mutants whose memory order is relaxed. On x86 no program can notice most of them, but the models and the
+    table of docs/threads.md name the orders on which the proofs rest, and tests compare both with the headers; `folder`
+    becomes a copy of these."""
     if folder.exists():
         shutil.rmtree(folder)
     shutil.copytree(include / "rondo", folder)
@@ -257,7 +258,7 @@ def main():
 
 
 def explanations():
-    """Each line: what names a mutant, two blanks and a bar, and why nobody can notice it."""
+    """Each line: the name of a mutant, two blanks and a bar, and the reason why no test can notice it."""
     found = {}
     for line in (LIB / "explained.txt").read_text().split("\n"):
         if line and not line.startswith("#"):

@@ -3,9 +3,9 @@
 """Writes a header in a form that holds all of its mutants, one of which the program chooses when it starts.
 
 `RONDO_M(7)` is true in a program that runs mutant 7, and never while the compiler evaluates a constant. So `a < b`
-becomes `(RONDO_M(7) ? a <= b : a < b)`, and one compilation serves all mutants. The text is read as clang-format
-leaves it, with blanks on both sides of a binary operator and on none of a template's brackets. What is misread fails
-to compile, and the caller leaves it out."""
+becomes `(RONDO_M(7) ? a <= b : a < b)`, and one compilation serves all mutants. The text is read as clang-format writes
+it, with blanks on both sides of a binary operator and on neither side of a template's brackets. Code that is misread
+fails to compile, and the caller leaves it out."""
 import re
 from dataclasses import dataclass, field
 
@@ -22,7 +22,7 @@ class Mutant:
     place: tuple = field(default=(0, 0, 0))  # in the form with mutants: line, first and last column
 
     def key(self):
-        """What names a mutant as long as its line is not changed."""
+        """The name of a mutant, valid as long as its line is not changed."""
         return f"{self.file}: {self.kind}: {self.before} -> {self.after}: {self.text}"
 
 
@@ -48,7 +48,7 @@ LEAVES = re.compile(r"(?:\[\[\w+\]\] )?(return|continue|break)\b[^{}]*;$")
 
 
 def blank_out(text):
-    """The same text with blanks for comments, and with x for what strings and characters hold."""
+    """The same text with blanks in place of comments, and with x in place of the contents of strings and characters."""
     pattern = re.compile(r"//[^\n]*|/\*.*?\*/|\"(?:\\.|[^\"\\])*\"|(?<![0-9a-fA-F])'(?:\\.|[^'\\])+'", re.S)
 
     def blank(match):
@@ -61,7 +61,7 @@ def blank_out(text):
 
 
 def end_of_group(text, at):
-    """Where the bracket that opens at `at` closes; -1 if it does not."""
+    """The position at which the bracket that opens at `at` closes; -1 if it does not close."""
     depth = 0
     for i in range(at, len(text)):
         depth += (text[i] in OPEN) - (text[i] in CLOSE)
@@ -80,7 +80,7 @@ def are_independent(one, other):
 
 
 def at_depth_0(text):
-    """The text with what stands in brackets replaced, so that patterns find only what does not."""
+    """The text with everything in brackets replaced, so that patterns match only outside of brackets."""
     out, depth = [], 0
     for c in text:
         depth -= c in CLOSE
@@ -247,7 +247,7 @@ class Rewriter:
     # --- statements
 
     def statements(self, text, code):
-        """Those of a body that stands in one line."""
+        """The mutants of a body that is on one line."""
         out, begin = [], 0
         flat = at_depth_0(code)
         for found in re.finditer(";", flat):

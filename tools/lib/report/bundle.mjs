@@ -25,7 +25,7 @@ const texts = licences.map(
 );
 writeFileSync(path.join(folder, "licences.txt"), texts.join("\n\n"));
 
-// Last, since page.js tells that all is there.
+// page.js is written last, since its presence means that the bundle is complete.
 await build({
   entryPoints: [path.join(sources, "main.mjs"), path.join(sources, "page.css")],
   entryNames: "page",

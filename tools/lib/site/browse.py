@@ -9,7 +9,7 @@ light and in the dark scheme, and some pages of the reference are; each gets a p
  - writes an error to the console, or asks another machine for anything;
  - has a picture that does not load;
  - is wider than its window, so that all of it has to be scrolled sideways;
- - has text that can hardly be told from what lies under it, by the contrast that WCAG 2 asks of large text;
+ - has text with less contrast to its background than WCAG 2 requires of large text;
  - has a link that leads nowhere, or to an anchor that is not there. Links count as the browser sees them, after scripts.
 
 The search must find a word that only one guide explains. The browser is driven through two pipes, so that nothing but
@@ -72,7 +72,7 @@ LOOK = """(() => {
   return {faults, links: [...document.links].map(link => link.href)};
 })()"""
 
-# Which of the addresses lead nowhere. Each page is asked for once, whatever its anchors.
+# Finds the addresses that lead nowhere. Each page is requested once, even if several of its anchors are named.
 FOLLOW = """(async links => {
   const pages = new Map(), wrong = [];
   for (const link of links) {
@@ -174,7 +174,7 @@ class Browser:
         }).then(() => true)""")
 
     def complaints(self):
-        """Yields what went wrong since the page was opened."""
+        """Yields the faults since the page was opened."""
         for event in self.events:
             parameters = event.get("params", {})
             if event["method"] == "Network.requestWillBeSent":

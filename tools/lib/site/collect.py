@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """collect.py <repository> <folder>
 
-Writes what mkdocs needs into the folder: docs/, in which the pages of the repository lie under the names of PAGES and of
+Writes the input of mkdocs into the folder: docs/, which has the pages of the repository under the names of PAGES and of
 docs/, and mkdocs.yml, whose navigation is the list of pages in docs/README.md."""
 import json
 import posixpath
@@ -33,7 +33,8 @@ LINK = re.compile(r"(!?)\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^)\s]+)\)")
 
 
 def rewritten(text, source):
-    """The page with links to where the site has their targets. Where it has none, the text of the link is left."""
+    """The page with links to the places of their targets on the site. If the site has no such page, only the text of
+    the link is left."""
 
     def link(match):
         image, label, target = match.groups()

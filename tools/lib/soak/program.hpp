@@ -16,13 +16,13 @@
 #include <variant>
 #include <vector>
 
-/// Random graphs, and what their rounds must compute: the same steps over plain memory.
+/// Random graphs, and the expected results of their rounds, computed by the same steps over plain memory.
 namespace soak {
 
 using Word = std::uint32_t;
 using Words = std::vector<Word>;
 
-/// What a test does to kernels: the task that throws next, counted down, or 0 for none; and how long each task takes.
+/// Settings of the kernels: the number of tasks until one throws, or 0 for none; and the time that each task takes.
 inline std::atomic<int> tasks_until_failure{0};
 inline std::atomic<std::int64_t> task_ns{0};
 
@@ -45,7 +45,7 @@ void mix(const A& a, const B& b, Y& y, Word k) {
     y[i] = k * a[i % a.size()] + (b[i % b.size()] ^ static_cast<Word>(i));
   }
 }
-/// y[i] = 3 y[i] + a[i]: running it twice, or on what an earlier round left, shows.
+/// y[i] = 3 y[i] + a[i]: the result shows whether it ran twice, or on the contents of an earlier round.
 template <class A, class Y>
 void fold(const A& a, Y& y) {
   for (std::size_t i = 0; i < y.size(); ++i) y[i] = 3 * y[i] + a[i % a.size()];
@@ -177,7 +177,7 @@ class Program {
         },
         any_source());
   }
-  /// Where a tensor would be folded into itself: a workspace that is not looked at further.
+  /// A workspace that takes the place of a tensor that would be folded into itself; its contents are not checked.
   template <class H>
   void add_mix_of(const H& y) {
     const auto w = note(graph.workspace<Word>(name("w"), {shape_}));

@@ -21,7 +21,7 @@
 
 namespace soak {
 
-/// What happened, over all sessions.
+/// The numbers of events in all sessions.
 struct Counts {
   std::uint64_t rounds = 0;     ///< that succeeded and were compared
   std::uint64_t refused = 0;    ///< memory of a wrong size that was offered and refused
@@ -30,17 +30,17 @@ struct Counts {
   std::uint64_t sessions = 0;
 };
 
-/// Thrown if a session did not do what it must.
+/// Thrown if a session has a wrong result.
 struct Mismatch : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// A session and all that it is compared with.
+/// A session and the data with which it is compared.
 class World {
  public:
   virtual ~World() = default;
   /// Runs `count` rounds and compares them all, or ends early with one that fails on purpose. @returns whether the
-  /// session can go on. @throws Mismatch
+  /// session is still usable. @throws Mismatch
   virtual bool run(std::size_t count, Counts& counts) = 0;
   [[nodiscard]] virtual std::string name() const = 0;
 };
@@ -99,7 +99,7 @@ class WorldOf final : public World {
   }
 
  private:
-  /// A round in flight, and what it must deliver.
+  /// A round in flight, and the results that it must deliver.
   struct Flight {
     bool is_under_way = false;
     rondo::RoundTicket ticket;
@@ -150,7 +150,7 @@ class WorldOf final : public World {
     }
   }
 
-  /// Binds fresh memory of the program's size `n`, in `flight`, or device memory where asked.
+  /// Binds fresh memory for the program's size `n`, in `flight`, or device memory if `on_device`.
   void bind(Flight& flight, std::size_t n, bool on_device) {
     flight.host.resize(memory_.size());
     for (std::size_t t = 0; t < memory_.size(); ++t) {
@@ -199,7 +199,7 @@ class WorldOf final : public World {
     require(status.ok(), "a round failed", status);
     flight.is_under_way = true;
     if (!on_device) return;
-    // What is in device memory is looked at before another round changes it.
+    // The contents of device memory are compared before another round changes them.
     ++counts.on_device;
     settle_all(counts, &flight);
     for (const auto& [t, at] : bound_at_) {
@@ -207,7 +207,7 @@ class WorldOf final : public World {
     }
     settle(flight, counts);
   }
-  /// Waits for a round, and compares all that it delivered.
+  /// Waits for a round, and compares all its outputs.
   void settle(Flight& flight, Counts& counts) {
     if (!flight.is_under_way) return;
     wait(flight);
@@ -224,14 +224,14 @@ class WorldOf final : public World {
       require(status.ok(), "a round in flight failed", status);
     }
   }
-  /// Settles all rounds in flight; of `last`, which binds device memory, only waits for the end.
+  /// Settles all rounds in flight; for `last`, which binds device memory, it only waits.
   void settle_all(Counts& counts, Flight* last = nullptr) {
     for (std::size_t i = 0; i < depth; ++i) {
       Flight& flight = rounds_[(next_ + i) % depth];
       &flight == last ? wait(flight) : settle(flight, counts);
     }
   }
-  /// Memory of a wrong size is refused when it is bound.
+  /// Binds memory of a wrong size, which must be refused.
   void be_refused(Counts& counts) {
     for (std::size_t t = memory_.size(); t-- > 0;) {
       if (program_.tensors[t].direction != rondo::Direction::out) continue;
@@ -243,7 +243,7 @@ class WorldOf final : public World {
     }
     ++counts.refused;
   }
-  /// A task throws: its round fails, and so does every later one.
+  /// Lets a task throw: its round must fail, and so must every later one.
   bool fail(Counts& counts) {
     settle_all(counts);
     Flight& flight = rounds_[0];
@@ -256,7 +256,7 @@ class WorldOf final : public World {
       if (status.ok()) status = session_.wait_all();
     }
     const bool has_failed = tasks_until_failure.exchange(0) <= 0;
-    // Tasks whose results nobody reads are left out, so there may be fewer than were counted down.
+    // Tasks whose results are not read are left out, so fewer tasks may run than were counted down.
     require(status.ok() != has_failed, "a task failed and its round did not, or the other way round", status);
     if (!has_failed) {
       program_.run(memory_);

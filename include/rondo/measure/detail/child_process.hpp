@@ -28,7 +28,7 @@ struct ChildOutcome {
   int start_error = 0;  ///< errno, if it could not be started
   bool timed_out = false;
   bool stopped = false;
-  int status = 0;      ///< as of waitpid()
+  int status = 0;      ///< the status that waitpid() returns
   std::string output;  ///< standard output and standard error
   double seconds = 0;
 

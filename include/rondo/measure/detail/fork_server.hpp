@@ -86,7 +86,7 @@ class ForkServer {
       if (n < 0 && errno == EINTR) continue;
       is_there = n == static_cast<ssize_t>(sizeof reply);
       if (is_there && reply.number == request.number) return reply;
-      if (is_there && reply.number == 0) return std::nullopt;  // else it answers an earlier request, given up
+      if (is_there && reply.number == 0) return std::nullopt;  // or else an earlier answer arrived
     }
     (void)kill_group(keeper_);
     keeper_ = 0;

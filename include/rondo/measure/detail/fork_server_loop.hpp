@@ -87,13 +87,13 @@ struct ServerReply {
   return true;
 }
 
-/// Closes every descriptor above 2 except one. Otherwise this process would keep the program's connections open whose
-/// end others wait for.
+/// Closes every descriptor above 2 except one. Otherwise this process would keep connections of the program open, and
+/// other processes would wait for their end.
 inline void close_all_but(int kept) noexcept {
   const bool done = (kept <= 3 || ::close_range(3, static_cast<unsigned>(kept) - 1, 0) == 0) &&
                     ::close_range(static_cast<unsigned>(kept) + 1, ~0U, 0) == 0;
   if (done) return;
-  const long most = std::clamp(::sysconf(_SC_OPEN_MAX), 256L, 65536L);  // kernels before 5.9
+  const long most = std::clamp(::sysconf(_SC_OPEN_MAX), 256L, 65536L);  // for kernels before 5.9
   for (int fd = 3; fd < most; ++fd) {
     if (fd != kept) (void)::close(fd);
   }
@@ -126,15 +126,15 @@ void kill_children(const Spared& spared) noexcept {
   }
 }
 
-/// Gives up what a process inherited from the program, except its memory and one descriptor.
+/// Gives up everything that a process inherited from the program, except its memory and one descriptor.
 inline void leave_program(int kept) noexcept {
   (void)::setpgid(0, 0);  // signals from the terminal are for the program
   close_all_but(kept);
-  for (int s = 1; s < NSIG; ++s) (void)::signal(s, SIG_DFL);  // as are its signal handlers
+  for (int s = 1; s < NSIG; ++s) (void)::signal(s, SIG_DFL);  // and so are its signal handlers
   sigset_t none;
   sigemptyset(&none);
   (void)::sigprocmask(SIG_SETMASK, &none, nullptr);
-  __fpurge(stdout);                          // the program itself writes what is buffered
+  __fpurge(stdout);                          // the program itself writes its buffers
   (void)::prctl(PR_SET_CHILD_SUBREAPER, 1);  // descendants that lose their parent become children of this process
 }
 

@@ -29,7 +29,7 @@ using measure::Fault;
 /// A job that did not finish on a rank and is assigned again.
 struct Reissue {
   int rank = 0;               ///< the rank on which it failed
-  std::size_t attempt = 1;    ///< which attempt failed, counted from 1
+  std::size_t attempt = 1;    ///< the number of the attempt that failed, counted from 1
   Fault fault = Fault::none;  ///< unknown or device: not caused by the candidate
   std::string text;
 };
@@ -289,7 +289,7 @@ class RankClient {
   std::string broken_;  ///< the reason why communication with the ranks ended
   bool stopping_ = false;
   std::thread thread_;
-  WorkerPool<Callback> callbacks_;  // last: its callbacks use all of the above
+  WorkerPool<Callback> callbacks_;  // declared last, since its callbacks use all members above
 };
 
 }  // namespace detail

@@ -58,9 +58,9 @@ class HostReader {
   std::vector<ArgWord*> blocks_;  ///< by position: the start of its argument blocks
 };
 
-/// Writes what the tasks of a round read and wrote. Tensors are read immediately before and after the task that uses
-/// them, so it does not matter whether others share their memory. If writing fails, `failure()` returns the reason, and
-/// the other functions do nothing.
+/// Writes the data that the tasks of a round read and wrote. Tensors are read immediately before and after the task
+/// that uses them, so it does not matter whether others share their memory. If writing fails, `failure()` returns the
+/// reason, and the other functions do nothing.
 ///
 /// `Reader`: HostReader, or another class with `args` and `tensor`, which may throw Error.
 template <class Reader>

@@ -32,7 +32,7 @@ namespace rondo::observe::detail {
 using ContentsByTensor = std::map<std::uint32_t, std::vector<std::byte>>;
 using ContentsByFile = std::map<std::string, std::vector<std::byte>>;
 
-/// Calls `f.operator()<T>()` with the C++ type of the elements.
+/// Calls `f.operator()<T>()`, where T is the C++ type of the elements.
 template <class F>
 void with_element_type(DataType type, F&& f) {
   switch (type) {

@@ -31,9 +31,9 @@ namespace rondo::platform {
 /// Lifetime: immovable. close() or the destructor releases the device, after the last block of memory.
 /// Thread safety: one thread at a time, not always the same; different sessions are independent.
 /// Errors: set-up throws. A call that the driver refuses fails with nothing left in flight. A device that failed or
-/// timed out poisons; the driver then refuses every call of this process for that device. Options::wait_after_each_task
-/// finds the task. Cost on the hot path: no allocation; one copy for each run of tensors that lie together, one launch
-/// of the graph, and queries until the stream is idle.
+/// timed out poisons the session; the driver then refuses every call of this process for that device.
+/// Options::wait_after_each_task finds the task. Cost on the hot path: no allocation; one copy for each run of tensors
+/// that lie together, one launch of the graph, and queries until the stream is idle.
 ///
 /// `RoundEvents`: streams::NoRoundEvents, or streams::RoundEvents, which measures how long rounds take; see Timed.
 template <class RoundEvents = streams::NoRoundEvents>
@@ -65,7 +65,7 @@ class Cuda {
       (is_timed ? Capabilities{Capability::round_time} : Capabilities{});
   static constexpr std::uint32_t max_launch_bytes = cuda::RefreshKernel::most_bytes;
 
-  /// @throws Error no_such_device (no driver, no such device), unsupported (an old driver), and what the driver reports
+  /// @throws Error no_such_device (no driver, no such device), unsupported (an old driver), and errors of the driver
   explicit Cuda(const Options& options)
       : options_{options},
         device_{name, options},

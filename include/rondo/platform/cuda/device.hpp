@@ -22,7 +22,7 @@ class Device {
   using Api = cuda::Api;
 
   /// @throws Error invalid_argument (an invalid time limit), no_such_device, not_open (a forked process), busy (the
-  /// caller's stream is in capture mode), and what the driver reports
+  /// caller's stream is in capture mode), and errors of the driver
   Device(const char* platform, const Options& options)
       : platform_{platform},
         options_{checked(platform, options)},
@@ -52,7 +52,7 @@ class Device {
   [[nodiscard]] const char* platform() const noexcept { return platform_; }
   [[nodiscard]] Stream stream() const noexcept { return stream_; }
   [[nodiscard]] const Error::Text& failure_text() const noexcept { return text_; }
-  /// Returns an attribute of the device. @throws Error what the driver reports
+  /// Returns an attribute of the device. @throws Error on errors of the driver
   [[nodiscard]] int attribute(DeviceAttribute which) const {
     int value = 0;
     must("cuDeviceGetAttribute", driver().device_attribute(&value, which, id_));
@@ -106,7 +106,6 @@ class Device {
 
   // --- the caller's stream
 
-  /// The number of the device.
   [[nodiscard]] std::int32_t number() const noexcept { return static_cast<std::int32_t>(options_.device); }
   /// The caller's stream; null if there is none.
   [[nodiscard]] Stream callers_stream() const noexcept { return options_.stream; }
@@ -171,7 +170,7 @@ class Device {
       text_ = Error::Text("this process was forked from one that uses CUDA; CUDA does not survive that");
   }
 
-  /// The stream exists from the beginning.
+  /// Creates nothing, since the stream exists from the beginning.
   [[nodiscard]] Result create_stream(const char*&) const noexcept {
     return stream_ == nullptr ? not_initialised : success;
   }
@@ -237,7 +236,7 @@ class Device {
 
  private:
   [[nodiscard]] static const Options& checked(const char* platform, const Options& options) {
-    if (options.timeout_ms > 0 || options.timeout_ms == -1) return options;  // NOLINT: the caller's
+    if (options.timeout_ms > 0 || options.timeout_ms == -1) return options;  // NOLINT: refers to the caller's object
     throw Error(Errc::invalid_argument, Error::Text{platform, ": Options::timeout_ms is ", options.timeout_ms,
                                                     "; set the time limit of a round, or -1 for none"});
   }

@@ -148,7 +148,7 @@ struct Calls {
   Result (*launch_graph)(GraphExec, Stream) = nullptr;
   Result (*destroy_exec)(GraphExec) = nullptr;
   Result (*destroy_graph)(Graph) = nullptr;
-  // --- without them graphs with library calls are launched one by one
+  // --- without them the tasks of a graph with library calls are launched one by one
   Result (*begin_capture)(Stream, int mode) = nullptr;
   Result (*end_capture)(Stream, Graph*) = nullptr;
   Result (*add_child_graph)(GraphNode*, Graph, const GraphNode* needs, std::size_t, Graph child) = nullptr;

@@ -13,8 +13,8 @@
 /// Functions that find the driver's library on the machine where the program runs.
 namespace rondo::platform::cuda {
 
-/// Fills the table by `find(name, symbol)`, which returns null if there is no such call. @throws Error unsupported:
-/// a required call is missing
+/// Fills the table by `find(name, symbol)`, which returns null if there is no such call. @throws Error unsupported if a
+/// required call is missing
 template <class Find>
 void fill(Calls& calls, const char* library, Find find) {
   int version = 0;
@@ -34,7 +34,7 @@ void fill(Calls& calls, const char* library, Find find) {
 
 /// Opens libcuda.so.1, or the library that the environment variable RONDO_CUDA_LIBRARY names. It stays open until the
 /// process ends.
-/// @throws Error no_such_device, with the places that were searched; unsupported: too old a driver
+/// @throws Error no_such_device, with the places that were searched; unsupported if the driver is too old
 inline void open_library(Calls& calls) {
   const char* path = std::getenv("RONDO_CUDA_LIBRARY");
   if (path == nullptr || *path == '\0') path = "libcuda.so.1";

@@ -25,7 +25,7 @@ class DeviceMemory {
   [[nodiscard]] bool empty() const noexcept { return blocks_.empty(); }
 
   /// Allocates memory. Kernels access mapped host memory at the address that the host uses. @throws Error
-  /// out_of_memory, and what the driver reports
+  /// out_of_memory, and errors of the driver
   [[nodiscard]] std::uint64_t allocate(Bytes size, Bytes alignment, MemoryKind kind = MemoryKind::device) {
     const bool on_host = kind == MemoryKind::mapped_host;
     if (!on_host && size > free_) {
@@ -88,7 +88,6 @@ class DeviceMemory {
   void holdings(Sink& sink) const noexcept {
     streams::report_blocks(std::span<const Block>{blocks_}, sink);
   }
-  /// Releases the remaining blocks.
   Result release_all() noexcept {
     Result first = success;
     while (!blocks_.empty()) {

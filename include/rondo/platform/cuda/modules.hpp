@@ -25,7 +25,7 @@ class Modules {
   Modules& operator=(const Modules&) = delete;
 
   /// The kernel of this name. @throws Error invalid_argument (no such file, no such kernel), unsupported (a module for
-  /// another chip or a newer driver), and what the driver reports
+  /// another chip or a newer driver), and errors of the driver
   [[nodiscard]] Function find(std::string_view name) {
     std::vector<char> entry(name.begin(), name.end());
     entry.push_back('\0');

@@ -35,7 +35,7 @@ class Program {
   static constexpr std::uint32_t default_threads = 256;
 
   /// @throws Error invalid_argument (a kernel is in no module), limit_exceeded (threads, blocks or shared memory beyond
-  /// the device's limits), unsupported (a module for another chip), and what the driver reports
+  /// the device's limits), unsupported (a module for another chip), and errors of the driver
   Program(Device& device, const Options& options, const graph::GraphView& view, args::ArgsTable& args,
           streams::LoopHost& host)
       : Program(device, options, view, host) {
@@ -85,7 +85,7 @@ class Program {
     return status.poisoned() ? named.poisoning() : named;
   }
 
-  /// Waits, and unloads what was loaded. @returns the first failure
+  /// Waits, and unloads the loaded modules. @returns the first failure
   Result release() noexcept {
     if (launches_.empty() && modules_.empty() && !is_graph()) return success;
     Result first = device_.wait();

@@ -16,14 +16,14 @@ namespace rondo::platform::cuda {
 /// before the graph.
 ///
 /// Lifetime: the device outlives it; release() unloads. Thread safety: the session's. Errors: the constructor throws
-/// what the driver reports; if the driver cannot compile the PTX, the host computes args, and nothing is thrown.
+/// errors of the driver; if the driver cannot compile the PTX, the host computes args, and nothing is thrown.
 /// Cost on the hot path: one call.
 class RefreshKernel {
  public:
   /// The most bytes that a launch carries, which every driver accepts as parameters.
   static constexpr std::uint32_t most_bytes = 4096;
 
-  /// @throws Error what the driver reports
+  /// @throws Error on errors of the driver
   explicit RefreshKernel(Device& device) : device_{device} {
     device_.must(Api::enter, device_.enter());
     const Result code = driver().load_module(&module_, refresh_ptx, 0, nullptr, nullptr);

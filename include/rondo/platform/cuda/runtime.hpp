@@ -39,7 +39,7 @@ inline void check(const Calls& calls, const char* platform, const char* call, Re
 /// retained while any session has the device open, so that frameworks in the same process share it.
 ///
 /// Thread safety: any thread. Lifetime: until the process ends, so that a session may outlive main. Errors: open()
-/// throws as open_library() does, and what the driver reports; it then releases everything.
+/// throws as open_library() does, and errors of the driver; it then releases everything.
 class Runtime {
  public:
   static Runtime& instance() {

@@ -34,7 +34,7 @@ namespace rondo::platform {
 ///
 /// Thread safety: one thread at a time; with cores or a priority, rounds run on the thread that opened the session.
 /// Errors: the constructor throws invalid_argument and out_of_resources, with the name of the option and a remedy;
-/// allocate throws out_of_memory. Cost on the hot path: that of sim::Hosted, whatever the options.
+/// allocate throws out_of_memory. Cost on the hot path: that of sim::Hosted, with any options.
 template <class E>
 class Host : public sim::Hosted<Host<E>, arch::Host, E, sim::NoTraffic> {
   using Base = sim::Hosted<Host, arch::Host, E, sim::NoTraffic>;
@@ -54,8 +54,9 @@ class Host : public sim::Hosted<Host<E>, arch::Host, E, sim::NoTraffic> {
     Bytes device_memory{std::uint64_t{1} << 62};
     /// The options of the engine, except those of its team, which follow from `cores` and `spin_us`.
     typename E::Options engine{};
-    /// The cores of all threads of the session. Thread i of the engine runs on cores[i] only; the calling thread is its
-    /// thread 0, unless rounds are in flight. By default, a Pool uses as many threads as there are cores.
+    /// The cores of all threads of the session. Thread i of the engine runs on cores[i] only. Its thread 0 is the
+    /// calling thread or, with rounds in flight that do not overlap, a thread of the queue. By default, a Pool uses as
+    /// many threads as there are cores.
     std::vector<std::uint32_t> cores{};
     /// The real-time priority (SCHED_FIFO) of all threads of the session, including the calling thread; 0: none.
     int priority = 0;
@@ -63,7 +64,7 @@ class Host : public sim::Hosted<Host<E>, arch::Host, E, sim::NoTraffic> {
     host::Residency memory = host::Residency::on_demand;
     /// The approximate time for which threads spin before they sleep, in microseconds; by default 30 to 180.
     std::optional<std::uint32_t> spin_us{};
-    /// The file of session.save() from which the session takes its plan, and what was learned.
+    /// The file of session.save() from which the session takes its plan and its learned state.
     SavedFile saved{};
   };
 
@@ -72,7 +73,7 @@ class Host : public sim::Hosted<Host<E>, arch::Host, E, sim::NoTraffic> {
   Host(const Host&) = delete;
   Host& operator=(const Host&) = delete;
 
-  /// Mapped host memory only: for a CPU, all memory is, and it has neither peers nor pages of a device.
+  /// Mapped host memory only: all memory of a CPU is host memory, and a CPU has neither peers nor pages of a device.
   static constexpr MemoryKinds memory_kinds{MemoryKind::mapped_host};
   using Base::allocate;
   /// Allocates memory of one kind. @throws Error out_of_memory, also if the system refuses to lock that much memory

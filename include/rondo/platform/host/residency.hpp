@@ -26,7 +26,8 @@ enum class Residency : std::uint8_t {
 
 #if defined(__linux__)
 
-/// The granularity of locks. Locks do not nest, so locked memory must not share a page with other memory.
+/// The size of a page, the unit in which memory is locked. Locks do not nest, so locked memory must not share a page
+/// with other memory.
 [[nodiscard]] inline Bytes page_size() noexcept { return Bytes{static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE))}; }
 
 /// Locks whole pages into memory. It makes the system call directly, since sanitizers turn mlock() into a no-op.

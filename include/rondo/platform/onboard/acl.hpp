@@ -99,7 +99,7 @@ static_assert(sizeof(CopyBatchAttr) == 32 && offsetof(CopyBatchAttr, to) == 0 &&
 static_assert(sizeof(PhysicalMemoryProp) == 32 && offsetof(PhysicalMemoryProp, location) == 12);
 
 /// The calls of the API that Rondo makes; structs are passed as plain addresses. The calls after `optional` may be
-/// null: the predicates at the end tell what the runtime can do.
+/// null: the predicates at the end tell which functions the runtime has.
 struct Calls {
   AclError (*init)(const char*) = nullptr;
   AclError (*finalize)() = nullptr;

@@ -9,7 +9,8 @@ namespace rondo::platform::onboard {
 /// The accesses of an AICPU program to the device memory that it shares with the cores: loads and stores of words, and
 /// the cache operations that make the stores of one side visible to the other.
 ///
-/// Thread safety: any thread. Cost: one instruction each; a store barrier waits until what was cleaned has arrived.
+/// Thread safety: any thread. Cost: one instruction each; a store barrier waits until the cleaned lines have reached
+/// memory.
 struct AicpuMemory {
   [[nodiscard]] static std::uint64_t load(std::uint64_t at) noexcept {
     return *reinterpret_cast<const volatile std::uint64_t*>(at);  // NOLINT: device memory

@@ -44,7 +44,7 @@ class Binaries {
   Binaries& operator=(const Binaries&) = delete;
 
   /// Finds the kernel of this name for these cores, by its name or else by its number. @throws Error invalid_argument
-  /// (no such file, no such kernel, a kernel for other cores), and what the runtime reports
+  /// (no such file, no such kernel, a kernel for other cores), and errors of the runtime
   [[nodiscard]] FuncHandle find(std::string_view name, CoreType core) {
     load_all(core);
     char text[256];

@@ -12,9 +12,9 @@
 
 namespace rondo::platform::onboard {
 
-/// Makes a call that may never return, on a thread of its own, and waits for `limit_ms` milliseconds at most. After
-/// that the thread goes on by itself, so `call` must own whatever it uses. Errors: code_timed_out if the limit has
-/// passed or no thread can be started. Cost: used in teardown only.
+/// Makes a call that may never return, on a thread of its own, and waits for `limit_ms` milliseconds at most. If the
+/// limit passes, the thread continues unattended, so `call` must own everything that it uses. Errors: code_timed_out if
+/// the limit has passed or no thread can be started. Cost: used in teardown only.
 template <class Call>
 [[nodiscard]] AclError bounded(std::int64_t limit_ms, Call call) noexcept {
   struct Answer {

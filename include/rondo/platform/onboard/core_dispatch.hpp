@@ -68,7 +68,7 @@ class CoreDispatch {
     for (Core& core : cores_) core.has_started = false;
   }
 
-  /// Requests all cores to leave. Cores that start later find the request then.
+  /// Requests all cores to leave. Cores that start later find the request when they start.
   void dismiss() noexcept {
     for (Core& core : cores_) {
       if (core.is_lost) continue;
@@ -96,7 +96,8 @@ class CoreDispatch {
 
   /// The number of cores that have started in this round.
   [[nodiscard]] std::size_t present() const noexcept { return cores_.size() - absent_; }
-  /// Waits for all cores and exchanges `times` values with them in turn. @returns whether that went well; else `why`
+  /// Waits for all cores and exchanges `times` values with them in turn. @returns whether that succeeded; if not, `why`
+  /// has the reason
   [[nodiscard]] bool exchange(std::uint32_t times, Error::Text& why) noexcept {
     std::uint32_t waits = 0;
     while (find_started(), absent_ != 0) {

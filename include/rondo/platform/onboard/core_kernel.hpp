@@ -45,7 +45,7 @@ class CoreKernel {
   static constexpr std::string_view name = "rondo_dispatch";
 
   /// Returns null if no kernel is named, or the runtime cannot launch it; the platform then says so. @throws Error
-  /// invalid_argument (no such file, no such kernel, more blocks than the chip has), and what the runtime reports
+  /// invalid_argument (no such file, no such kernel, more blocks than the chip has), and errors of the runtime
   template <class P>
   [[nodiscard]] static std::unique_ptr<CoreKernel> load(P& platform, const OrchestratorBinary& binary) {
     constexpr std::uint32_t most_blocks = P::Arch::max_blocks;
@@ -108,7 +108,7 @@ class CoreKernel {
     return code;
   }
 
-  /// Ends the kernel on all cores that poll, whatever the AICPU does.
+  /// Ends the kernel on all cores that poll, even if the AICPU has stopped.
   [[gnu::cold]] void depart() noexcept {
     if (round_ != 0) let_depart(round_);
   }
@@ -181,7 +181,7 @@ class CoreKernel {
   std::uint32_t blocks_;
   CoreLimits limits_;
   std::uint64_t mailboxes_ = 0;
-  std::uint64_t round_ = 0;  ///< of the last launch
+  std::uint64_t round_ = 0;  ///< the round of the last launch
 };
 
 }  // namespace rondo::platform::onboard

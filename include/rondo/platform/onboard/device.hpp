@@ -25,14 +25,14 @@ namespace rondo::platform::onboard {
 /// One device, open for one session, with the stream on which the session's work runs in order.
 ///
 /// Lifetime: immovable. Thread safety: one thread at a time, not always the same. Errors: the constructor throws, the
-/// rest returns codes, and failure_text() has the message of the last failure. Cost on the hot path: one thread-local
-/// compare per call.
+/// other members return codes, and failure_text() has the message of the last failure. Cost on the hot path: one
+/// comparison of a thread-local number per call.
 class Device {
  public:
   using Api = onboard::Api;
 
-  /// @throws Error invalid_argument (an invalid time limit), no_such_device, unsupported (another chip), and what the
-  /// runtime reports
+  /// @throws Error invalid_argument (an invalid time limit), no_such_device, unsupported (another chip), and errors of
+  /// the runtime
   Device(const Identity& identity, const Options& options)
       : identity_{identity},
         options_{checked(identity, options)},
@@ -101,7 +101,6 @@ class Device {
 
   // --- a stream of the caller's
 
-  /// The number of the device.
   [[nodiscard]] std::int32_t number() const noexcept { return static_cast<std::int32_t>(options_.device); }
   /// The caller's stream; null if there is none.
   [[nodiscard]] Stream callers_stream() const noexcept { return options_.stream; }
@@ -128,7 +127,7 @@ class Device {
   [[nodiscard]] bool is_busy() const noexcept { return is_busy_; }
 
   /// Waits until all work is done. After a failure the device has finished; after a timeout it has not. The next call
-  /// then waits once more, and ends by force what the device still does.
+  /// then waits once more, and ends by force the work that the device still does.
   [[nodiscard]] AclError wait() noexcept {
     if (!is_busy_) return code_ok;
     AclError code = enter();
@@ -148,7 +147,7 @@ class Device {
 
   /// Ends the work of a stream that hangs, in bounded time: aborts the stream, or destroys it and sets it to null, or
   /// resets the device if the user allows it. If nothing helps, and after a reset, everything that is held on the
-  /// device is left to the process's end, and this object calls the runtime no more.
+  /// device stays until the process ends, and this object makes no more calls of the runtime.
   [[gnu::cold]] void end_by_force(Stream& stream) noexcept {
     if (stream == nullptr || is_gone()) return;
     const Calls& c = runtime_.calls();
@@ -211,7 +210,7 @@ class Device {
     }
   }
 
-  /// Puts a text before the failure's, whose end is lost if it is long.
+  /// Puts a text before the text of the failure, whose end is lost if the whole is too long.
   [[gnu::cold]] void begin_failure(const Error::Text& text) noexcept {
     text_ = Error::Text{text.c_str(), text_.c_str()};
   }
@@ -246,7 +245,7 @@ class Device {
     use_callers_stream(false);
     if (stream_ != nullptr) {
       keep(wait());
-      if (is_busy_ && timeouts_ != 0) keep(wait());  // it waits for the second time, and ends it
+      if (is_busy_ && timeouts_ != 0) keep(wait());  // the second wait ends the work by force
     }
     if (stream_ == nullptr && done_ == nullptr) return first;
     keep(enter());
@@ -290,7 +289,7 @@ class Device {
   static constexpr std::int64_t force_limit_ms = 5'000;
 
   [[nodiscard]] static const Options& checked(const Identity& identity, const Options& options) {
-    if (options.timeout_ms > 0 || options.timeout_ms == -1) return options;  // NOLINT: the caller's
+    if (options.timeout_ms > 0 || options.timeout_ms == -1) return options;  // NOLINT: refers to the caller's object
     throw Error(Errc::invalid_argument, Error::Text{identity.platform, ": Options::timeout_ms is ", options.timeout_ms,
                                                     "; set the time limit of a round, or -1 for none"});
   }

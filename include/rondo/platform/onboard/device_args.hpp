@@ -28,7 +28,7 @@ namespace rondo::runtime {
 /// The command of a launch.
 enum class OrchestratorCommand : std::uint32_t {
   round,  ///< build and run the graph of one round, and write the result
-  close,  ///< release what is kept between rounds; no launch follows
+  close,  ///< release the state that is kept between rounds; no launch follows
   probe,  ///< find out whether the AICPU and the cores see what the other writes; counts as a round
 };
 

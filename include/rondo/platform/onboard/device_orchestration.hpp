@@ -19,7 +19,7 @@
 #include <optional>
 #include <vector>
 
-/// The device's half of an orchestrator: what a program for the AICPU is made of. It builds and runs each round's graph
+/// The device's half of an orchestrator: the parts of a program for the AICPU. It builds and runs each round's graph
 /// with the same templates as the simulated platforms, in the rings that the host laid out.
 ///
 ///     extern "C" std::uint32_t rondo_orchestrate(void* args) {
@@ -67,7 +67,8 @@ struct DeviceState {
   std::uint64_t rounds = 0;
 };
 
-/// The states, by arena. A session that did not announce its end is found by the next session with the same arena.
+/// The states, by arena. If a session did not announce its end, its state is replaced when another session uses the
+/// same arena.
 class DeviceStates {
  public:
   static DeviceStates& instance() {
@@ -171,17 +172,17 @@ inline void answer(const OrchestratorArgs& args, std::uint64_t round, std::uint6
 
 }  // namespace detail
 
-/// One launch of an orchestrator: does what `args` (an OrchestratorArgs) says and writes the result, whatever happens.
-/// `orchestration(round, io)` adds the round's tasks, with round an orchestrator of `Runtime` and io a DeviceInterface.
-/// A task runs on a cube or vector core if the session was opened so. Otherwise it is a call of its kernel's function
-/// in this program, where it is added, or on a thread of the program's own (StreamOptions::threads). `Memory` is the
-/// memory that the program shares with the cores. Thread safety: one launch of a session at a time. @returns always 0;
-/// the result holds failures
+/// One launch of an orchestrator: does what `args` (an OrchestratorArgs) says, and writes the result even after a
+/// failure. `orchestration(round, io)` adds the round's tasks, with round an orchestrator of `Runtime` and io a
+/// DeviceInterface. A task runs on a cube or vector core if the session was opened so. Otherwise it is a call of its
+/// kernel's function in this program, where it is added, or on a thread of the program's own (StreamOptions::threads).
+/// `Memory` is the memory that the program shares with the cores. Thread safety: one launch of a session at a time.
+/// @returns always 0; the result holds failures
 template <class Runtime, class Memory = platform::onboard::AicpuMemory, class Orchestration>
 std::uint32_t orchestrate_on_device(const void* args_block, Orchestration&& orchestration) noexcept {
   using Orchestrator = typename platform::sim::dynamic::OrchestratorFor<Runtime>::type;
   const auto& args = *static_cast<const OrchestratorArgs*>(args_block);
-  if (args.magic != OrchestratorArgs::expected_magic) return 0;  // it is unknown where the host would read an answer
+  if (args.magic != OrchestratorArgs::expected_magic) return 0;  // the place of the result is unknown, too
   auto& states = detail::DeviceStates::instance();
   if (args.command == OrchestratorCommand::close) {
     states.forget(args);
@@ -212,7 +213,7 @@ std::uint32_t orchestrate_on_device(const void* args_block, Orchestration&& orch
       return 0;
     }
     for (std::uint32_t t = 0; t < args.tensor_count; ++t) {
-      if (io.tensor(t).address == 0) {  // after a copy that failed, the device goes on with what follows it
+      if (io.tensor(t).address == 0) {  // after a failed copy, the device continues with the work that follows the copy
         refuse(Error::Text{"the address of the interface's tensor ", t, " has not reached the device"});
         return 0;
       }

@@ -30,9 +30,9 @@ namespace rondo {
 
 /// The options of an HcclCommunicator.
 struct HcclOptions {
-  /// The number of the device, that of the sessions.
+  /// The number of the device, the same as in the sessions' options.
   std::uint32_t device = 0;
-  /// How many graphs with collectives may be open on the device at once, in this process. HCCL hangs if it finds
+  /// The most graphs with collectives that may be open on the device at once, in this process. HCCL hangs if it finds
   /// its AICPU cores full, and six graphs fill them. Each shape and each slot of a session has a graph, and each
   /// section of a graph with loops.
   std::uint32_t most_graphs = 6;
@@ -42,7 +42,7 @@ struct HcclOptions {
 
 namespace platform::onboard {
 
-/// The functions of libhccl.so, as far as Rondo calls them. Codes are 0 if all went well.
+/// The functions of libhccl.so that Rondo calls. They return 0 on success.
 struct HcclCalls {
   using Comm = void*;
   using Code = std::int32_t;
@@ -147,7 +147,7 @@ class HcclCommunicator {
   using Runtime = platform::onboard::Runtime;
 
  public:
-  using Options = HcclOptions;  ///< which device, and the limits
+  using Options = HcclOptions;  ///< the device and the limits
 
   /// Collective. `group`: ranks with `int rank()`, `int size()` and `gather(numbers)`, which returns equally many
   /// numbers from each; it distributes HCCL's root information. @throws Error no_such_device, unsupported (no HCCL),
@@ -356,8 +356,8 @@ class HcclCommunicator {
   void end_graph(std::uint32_t graphs) const noexcept {
     platform::onboard::hccl_graphs[options_.device].fetch_sub(graphs, std::memory_order_relaxed);
   }
-  /// The number of captured graphs with collectives of this communicator: a graph with loops has one for each section
-  /// between their ends.
+  /// The number of captured graphs with collectives of this communicator: a graph with loops has one for each of its
+  /// sections that contains such collectives.
   [[nodiscard]] std::uint32_t count_graphs(const CallSession& session) const noexcept {
     std::uint32_t graphs = 0;
     bool has_one = false;

@@ -20,7 +20,8 @@ class LaneScript {
     enum class Kind : std::uint8_t { launch, record, wait };
     Kind kind = Kind::launch;
     std::uint32_t lane = 0;
-    /// The number of a launch, counted in the order of the lanes without tasks that are in no lane; else of an event.
+    /// The number of the launch, counted in the order of the lanes and without tasks that are in no lane; for other
+    /// kinds, the number of the event.
     std::uint32_t number = 0;
   };
 

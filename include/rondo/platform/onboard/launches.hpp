@@ -52,7 +52,7 @@ class Launches {
   Launches& operator=(const Launches&) = delete;
 
   /// Finds the kernels, and writes the fill to `fill`. @throws Error invalid_argument (a kernel is in no binary),
-  /// unsupported, and what the runtime reports
+  /// unsupported, and errors of the runtime
   void place(args::ArgsTable& args, Fill& fill) {
     std::size_t kernels = 0;
     for (std::uint32_t t = 0; t < view_.tasks.size(); ++t) kernels += is_launch(t) ? 1 : 0;
@@ -73,7 +73,7 @@ class Launches {
       const ArgWord* const block = args.block(t, 0);
       const auto offset = static_cast<std::size_t>(block - args.words()) * sizeof(ArgWord);
       if (task.fills) {
-        ArgWord words[2] = {};  // the image is no array of words everywhere
+        ArgWord words[2] = {};  // copied, since on some platforms the image is not an array of words
         __builtin_memcpy(words, args.bytes() + offset, sizeof(words));
         fill = {static_cast<std::uint64_t>(words[0]), static_cast<std::uint64_t>(words[1]), t, block, task.block_bytes};
         continue;
@@ -131,8 +131,8 @@ class Launches {
     return found;
   }
 
-  /// The library calls of the graph, for a failure whose task is unknown: any of them may wait for another rank. Empty
-  /// if the graph has no library call.
+  /// Lists the library calls of the graph, for a failure whose task is unknown: each of them may be waiting for another
+  /// rank. Empty if the graph has no library call.
   [[nodiscard, gnu::cold]] Error::Text list_calls() const noexcept {
     constexpr std::size_t most = 4;
     Error::Text text;

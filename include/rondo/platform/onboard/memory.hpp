@@ -32,7 +32,7 @@ class DeviceMemory {
   [[nodiscard]] bool is_virtual() const noexcept { return granule_ != 0; }
   [[nodiscard]] bool empty() const noexcept { return blocks_.empty(); }
 
-  /// Allocates device memory. @throws Error out_of_memory, and what the runtime reports
+  /// Allocates device memory. @throws Error out_of_memory, and errors of the runtime
   [[nodiscard]] std::uint64_t allocate(Bytes size, Bytes alignment) {
     if (size > free_) {
       throw Error(Errc::out_of_memory,
@@ -40,12 +40,12 @@ class DeviceMemory {
                               free_.value, " are free; use smaller tensors"});
     }
     device_.must("aclrtSetDevice", device_.enter());
-    blocks_.reserve(blocks_.size() + 1);  // first, so that nothing fails once there is memory
+    blocks_.reserve(blocks_.size() + 1);  // first, so that nothing fails after the memory is allocated
     Block block;
     block.bytes = size.value;
     if (granule_ != 0) take_pages(block);
     if (block.whole == nullptr) {
-      // The runtime aligns to 64 bytes; what more is wanted is found inside a larger block.
+      // The runtime aligns to 64 bytes; for a greater alignment, a larger block is allocated.
       const std::uint64_t more = alignment.value > 64 ? alignment.value - 64 : 0;
       block.given = (size.value == 0 ? 1 : size.value) + more;
       device_.must("aclrtMalloc", calls().malloc(&block.whole, block.given, huge_first));

@@ -35,7 +35,8 @@ namespace rondo::platform {
 /// Lifetime: immovable. close() or the destructor gives the device back, after the last block of memory.
 /// Thread safety: one thread at a time, not always the same; different sessions are independent.
 /// Errors: set-up throws. A call that the runtime refuses fails and leaves nothing in flight. A device that failed or
-/// timed out poisons the session; the task is named if the runtime's message names a kernel that only one task runs.
+/// timed out poisons the session; the task is named if the runtime reports its arguments, or names a kernel that only
+/// one task runs.
 /// Cost on the hot path: no allocation; at most one call of the runtime for each copy, one to launch, one to wait.
 ///
 /// `RoundEvents`: streams::NoRoundEvents, or streams::RoundEvents, which measure how long rounds take; see Timed.
@@ -70,7 +71,7 @@ class Onboard {
       (is_timed ? Capabilities{Capability::round_time} : Capabilities{});
   static constexpr std::uint32_t max_launch_bytes = onboard::RefreshKernel::most_bytes;
 
-  /// @throws Error no_such_device, unsupported (another chip, too old a runtime), and what the runtime reports
+  /// @throws Error no_such_device, unsupported (another chip, too old a runtime), and errors of the runtime
   explicit Onboard(const Options& options)
       : options_{options},
         device_{{name, A::name, A::soc_prefixes, A::npu_arch}, options},

@@ -172,7 +172,7 @@ class Orchestration {
     return args;
   }
 
-  /// Writes the whole block except the rings, and waits. @throws Error what the platform reports
+  /// Writes the whole block except the rings, and waits. @throws Error on errors of the platform
   void write() {
     places_.arena = block_.base().address();
     if (cores_ != nullptr) cores_->place(places_.arena + places_.mailboxes_at);
@@ -209,7 +209,7 @@ class Orchestration {
   }
 
   /// Finds out whether the AICPU and the cores see what the other writes. If not, tasks run on the AICPU.
-  /// @throws Error what the device reports
+  /// @throws Error on errors of the device
   [[gnu::cold]] void probe() {
     Status status = launch_round(OrchestratorCommand::probe);
     if (status.ok()) status = outcome(platform_.wait());
@@ -228,7 +228,7 @@ class Orchestration {
     }
     platform_.note_dispatch({true, false, 0, 0, reason});
     places_.mailboxes_at = 0;
-    places_.session = new_session();  // the program keeps no state of it
+    places_.session = new_session();  // so that the program discards the state that it made for the probe
     rounds_ = 0;
     write();
   }
@@ -289,9 +289,9 @@ class Orchestration {
   std::uint64_t rounds_ = 0;
   bool is_dirty_ = false;
   bool has_host_inputs_ = false;
-  bool is_awaited_ = false;  ///< the result of a round is on its way
+  bool is_awaited_ = false;  ///< whether the result of a round has been requested and not yet read
   bool has_answered_ = false;
-  bool is_lost_ = false;  ///< the device is gone: further calls would only wait
+  bool is_lost_ = false;  ///< whether the device is lost, so that further calls would only wait
   bool has_lost_a_core_ = false;
   bool is_unloaded_ = false;
 };

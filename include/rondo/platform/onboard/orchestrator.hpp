@@ -18,7 +18,7 @@ namespace rondo::platform::onboard {
 class Orchestrator {
  public:
   /// Loads the program, then calls `begin()`. @throws Error unsupported (the runtime cannot launch on the AICPU),
-  /// invalid_argument (no binary, no such file), and what the runtime reports
+  /// invalid_argument (no binary, no such file), and errors of the runtime
   template <class Begin>
   Orchestrator(Device& device, const OrchestratorBinary& source, Begin begin) : Orchestrator(device) {
     check(source);
@@ -64,7 +64,7 @@ class Orchestrator {
   }
 
  private:
-  /// @returns what the runtime does; `call` is then its name
+  /// @returns the runtime's code; `call` is the name of the call
   [[nodiscard]] AclError launch(const void* device_args, void* host_args, std::size_t bytes,
                                 const char*& call) noexcept {
     if (calls().launch_device_args != nullptr) {

@@ -36,7 +36,7 @@ namespace rondo::platform::onboard {
 class Program {
  public:
   /// Calls `begin(*this)` when everything is in place. @throws Error invalid_argument (a kernel is in no binary),
-  /// unsupported, what the runtime reports, and what begin() throws
+  /// unsupported, errors of the runtime, and what begin() throws
   template <class Begin>
   Program(Device& device, ZeroFill& zeros, const Options& options, const graph::GraphView& view, args::ArgsTable& args,
           streams::LoopHost& host, Begin begin)
@@ -136,7 +136,7 @@ class Program {
 
   /// Waits, and unloads the kernels. @returns the first failure
   AclError release() noexcept {
-    // Library calls may still run, or have been timed.
+    // Even without kernels, library calls may still run, and their events may have to be released.
     if (launches_.has_nothing() && !is_captured() && !stepper_.has_events()) return code_ok;
     AclError first = device_.wait();
     const auto keep = [&](AclError code) {
@@ -195,7 +195,7 @@ class Program {
     if (!loops_.empty()) return;
     capture_lanes();
     if (instance_ == nullptr) capture_in_order(all(), instance_);
-    if (fill_.bytes != 0) {  // a round then takes the way that looks for a fill
+    if (fill_.bytes != 0) {  // a launch then takes the path that checks for a fill
       after_fill_ = instance_;
       instance_ = nullptr;
     }
@@ -232,7 +232,7 @@ class Program {
     under_way_ = none;
     (void)drop_instance(instance, call, device_.stream());
   }
-  /// @returns the result of waiting for a replay that still needs the graph
+  /// Gives up a captured graph. @returns the result of waiting for a replay that still needs it
   [[gnu::cold]] AclError drop_instance(RunInstance& instance, const char*& call, Stream stream) noexcept {
     ++refusals_;
     if (instance == nullptr) return code_ok;
@@ -332,7 +332,7 @@ class Program {
   RunInstance after_fill_ = nullptr;         ///< the instance, if workspaces must be filled first
   RunInstance instance_in_steps_ = nullptr;  ///< the instance while rounds are launched task by task
   Stepper stepper_{device_};
-  bool is_plain_ = true;  ///< neither steps nor loops
+  bool is_plain_ = true;  ///< whether there are neither steps nor loops
   Launches::Fill fill_;
   std::uint32_t refusals_ = 0;
   std::uint32_t streams_ = 1;

@@ -20,10 +20,10 @@ namespace rondo::platform::onboard {
 /// launched before the graph, on the same stream.
 ///
 /// When the kernel is loaded, it computes a table that the host computes, too. That detects a kernel that was built
-/// wrongly, and no round pays for what the runtime does at a kernel's first launch.
+/// wrongly, and no round pays for the first launch of a kernel.
 ///
 /// Lifetime: the device outlives it; release() unloads. Thread safety: the session's. Errors: the constructor throws
-/// what the runtime reports; a missing kernel is no error. Cost on the hot path: one call.
+/// errors of the runtime; a missing kernel is no error. Cost on the hot path: one call.
 class RefreshKernel {
  public:
   static constexpr std::string_view name = "rondo_refresh";
@@ -34,7 +34,7 @@ class RefreshKernel {
   static constexpr std::uint32_t most_bytes = 1024;
 #endif
 
-  /// @throws Error what the runtime reports, and what the device does when it runs the kernel
+  /// @throws Error on errors of the runtime, and failures of the device when it runs the kernel
   RefreshKernel(Device& device, std::span<const KernelBinary> kernels)
       : device_{device}, binaries_{device, first_with_the_kernel(kernels)} {
     if (calls().launch_host_args == nullptr) return;

@@ -15,7 +15,7 @@ namespace rondo::platform::onboard {
 /// device is given back as often as it was taken.
 ///
 /// Thread safety: any thread. Lifetime: until the process ends, so that a session may outlive main. Errors: open()
-/// throws what open_library() throws and what the runtime reports, and then leaves nothing behind.
+/// throws the errors of open_library() and of the runtime, and then leaves nothing open.
 class Runtime {
  public:
   static constexpr std::uint32_t max_devices = 64;
@@ -67,7 +67,7 @@ class Runtime {
   }
 
   /// Undoes open(). The last call gives the device back, and ends the runtime if open() began it. A device that hangs
-  /// is not given back, because that call would not return; the process's end does it.
+  /// is not given back, because that call would not return; the end of the process gives it back.
   [[nodiscard]] AclError close(std::uint32_t device) noexcept {
     const std::lock_guard lock{mutex_};
     Device& d = devices_[device];
@@ -91,7 +91,7 @@ class Runtime {
     devices_[device].is_lost = true;
     has_lost_ = true;
   }
-  /// Notes that the device was reset by force: no thread has it any more, so each takes it anew.
+  /// Notes that the device was reset by force: no thread has it any more, so each takes it again.
   void forget(std::uint32_t device) noexcept {
     const std::lock_guard lock{mutex_};
     devices_[device].taken = 0;
@@ -102,8 +102,8 @@ class Runtime {
  private:
   struct Device {
     std::uint32_t open = 0;
-    std::uint32_t taken = 0;  ///< how often Rondo has set it: the runtime expects as many resets
-    std::uint64_t token = 0;  ///< a number of its own for each time it is open
+    std::uint32_t taken = 0;  ///< how often Rondo has set the device: the runtime expects as many resets
+    std::uint64_t token = 0;  ///< a different number each time the device is opened
     bool is_lost = false;
   };
 

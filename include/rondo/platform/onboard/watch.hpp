@@ -21,8 +21,8 @@
 namespace rondo::platform::onboard {
 
 /// A thread's wait for a stream, as the watcher sees it. The watcher ends a wait that exceeds its limit by aborting the
-/// stream. The runtime's own limit is not enough: when it has passed, the runtime asks the device what it was doing,
-/// and waits for the answer without a limit.
+/// stream. The runtime's own limit is not enough: when it has passed, the runtime asks the device for its state, and
+/// waits for the answer without a limit.
 class Wait {
  public:
   Wait(const Calls& calls, std::uint32_t device, std::int32_t limit_ms) noexcept

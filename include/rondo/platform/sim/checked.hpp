@@ -35,9 +35,10 @@ namespace rondo::platform::sim {
 /// It checks the memory from the lowest to the highest tensor that a task uses; AddressSanitizer finds writes beyond
 /// that. It does not find a race whose outcome is the same in all four runs; more rounds find more.
 ///
-/// Errors: a finding fails the round with check_failed, which does not poison; then outputs are not copied. A kernel
-/// that throws fails it with kernel_failed, as on Inner. Cost: memory for three copies of all tensors; in the first
-/// run, each task costs two passes over all of it. Beyond the allocations of Inner, a round allocates nothing.
+/// Thread safety: that of the session. Errors: a finding fails the round with check_failed, which does not poison the
+/// session; the outputs are then not copied. A kernel that throws fails the round with kernel_failed, as on Inner.
+/// Cost: memory for three copies of all tensors; in the first run, each task costs two passes over all of it. Beyond
+/// the allocations of Inner, a round allocates nothing.
 template <class Inner>
 class Checked {
  public:
@@ -49,7 +50,7 @@ class Checked {
 
   /// The options of the inner engine.
   struct Options {
-    /// By default, a pool runs its tasks on four threads from the first round on, whatever the host.
+    /// By default, a pool runs its tasks on four threads from the first round on, on every host.
     typename Inner::Options inner = busy();
 
    private:

@@ -307,8 +307,8 @@ class DeviceQueue {
     }
     if constexpr (can_overlap) overlap_.open();  // model: switch.open
   }
-  /// Waits for a round: spins for as long as the platform allows, then sleeps. Returns false when the queue stops, and
-  /// all committed rounds have run.
+  /// Waits for a round: spins for as long as the platform allows, then sleeps. Returns false once the queue is stopping
+  /// and all committed rounds have run.
   [[nodiscard]] bool await_round() noexcept {
     const unsigned spins = platform_.spins().between_rounds;
     for (unsigned i = 0; i < spins && !stopping_.load(std::memory_order_relaxed); ++i) {

@@ -25,7 +25,7 @@ struct Finding {
   Kind kind = Kind::wrote_input;  ///< the kind of mistake
   std::uint32_t task = none;      ///< TaskId of the task that caused it, if known
   std::uint32_t tensor = none;    ///< TensorId of the affected tensor; none: bytes of no tensor
-  std::uint64_t offset = 0;       ///< of the first byte, from the start of the tensor, or else of the lowest tensor
+  std::uint64_t offset = 0;       ///< the first such byte, from the start of the tensor, or else of the lowest tensor
   std::uint64_t bytes = 0;        ///< the number of different bytes
   Error::Text text;               ///< the finding as a sentence, with names
 };
@@ -48,7 +48,7 @@ class Findings {
   /// The number of findings that the list has no room for.
   [[nodiscard]] std::size_t dropped() const noexcept { return dropped_; }
 
-  /// The round's status, which describes the first finding. It does not poison.
+  /// The round's status, which describes the first finding. It does not poison the session.
   [[nodiscard]] Status status() const noexcept {
     if (empty()) return {};
     const Finding& first = list_[0];

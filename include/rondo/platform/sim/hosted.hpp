@@ -29,8 +29,8 @@ class Orchestration;
 /// A device within the host, the base class of the platform `Self`: device memory is host memory, kernels run as host
 /// functions on the engine `E`, and `T` is notified of every byte that would cross a bus.
 ///
-/// Thread safety: one thread at a time. Errors: allocate throws out_of_memory; a kernel's exception poisons. Cost on
-/// the hot path: a copy is one memcpy; the rest is the engine's.
+/// Thread safety: one thread at a time. Errors: allocate throws out_of_memory; a kernel's exception poisons the
+/// session. Cost on the hot path: a copy is one memcpy; the rest is the engine's.
 template <class Self, arch::Arch A, class E, class T>
 class Hosted {
   static_assert(sim::Engine<E>,
@@ -97,7 +97,7 @@ class Hosted {
   Status copy_in_snapshot(DevicePtr<std::byte> to, const void* from, Bytes size) noexcept {
     return copy_in(to, from, size);
   }
-  /// No round runs meanwhile.
+  /// Copies on the calling thread. No round runs meanwhile.
   Status copy_on_device(const DeviceCopy& copy) noexcept {
     std::byte* to = pointer(copy.to);
     const std::byte* from = pointer(copy.from);
@@ -156,7 +156,7 @@ class Hosted {
     return {};
   }
 
-  /// How long threads spin before they sleep.
+  /// The time for which threads spin before they sleep.
   [[nodiscard]] static constexpr SpinLimits spins() noexcept { return {}; }
   [[nodiscard]] const Traffic& traffic() const noexcept { return traffic_; }
 
@@ -226,7 +226,7 @@ class Hosted {
       : traffic_{traffic, arch::chip_of<A>}, engine_{engine, arch::chip_of<A>}, free_{device_memory} {}
 
  private:
-  /// Stands in front of each block. Its size is a power of two, as alignments are.
+  /// The record in front of each block. Its size is a power of two, as alignments are.
   struct alignas(32) Allocation {
     void* memory;
     Bytes size;

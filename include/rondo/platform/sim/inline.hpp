@@ -20,8 +20,9 @@ namespace rondo::platform::sim {
 /// Runs all tasks on the calling thread, in the graph's order: deterministic, with no overhead but one indirect call
 /// per task and block. For a static graph the calls are direct and small kernels are inlined.
 ///
-/// Errors: a kernel that throws ends the round with kernel_failed, a stop request ends it with stopped; later tasks do
-/// not run. Rounds over a static graph ignore stop requests, since checking for them would cost more than such a round.
+/// Thread safety: that of the session. Errors: a kernel that throws ends the round with kernel_failed, a stop request
+/// ends it with stopped; later tasks do not run. Rounds over a static graph ignore stop requests, since checking for
+/// them would cost more than such a round.
 class Inline {
  public:
   static constexpr const char* name = "inline";

@@ -18,8 +18,8 @@ namespace rondo::platform::sim {
 /// repetitions, or the most. Times of its tasks are those of the first repetition. Allocates only when constructed.
 class LoopForecast {
  public:
-  /// `costs`: of each task and block, in the order of `graph`, which must outlive this. `decisions`: the argument block
-  /// of each loop's decision.
+  /// `costs`: the cost of each task and block, in the order of `graph`, which must outlive this. `decisions`: the
+  /// argument block of each loop's decision.
   LoopForecast(const graph::GraphView& graph, std::span<const double> costs, std::span<const ArgWord* const> decisions,
                const VirtualChip::Parts& parts)
       : graph_{graph},

@@ -83,7 +83,7 @@ class MemoryMap {
       std::memcpy(slot.word, &slot.place, sizeof slot.place);
     }
   }
-  /// Undoes move_back(); `with_contents`: also copies what the tasks wrote to the caller's memory.
+  /// Undoes move_back(); `with_contents`: also copies the tasks' results to the caller's memory.
   void move_again(bool with_contents) noexcept {
     for (const Slot& slot : slots_) {
       const std::uint64_t address = moved_[slot.tensor];
@@ -98,7 +98,6 @@ class MemoryMap {
     moved_.assign(moved_.size(), 0);
   }
 
-  /// The memory from the lowest to the highest tensor.
   [[nodiscard]] std::span<std::byte> bytes() const noexcept {
     if (segments_.empty()) return {};
     return {reinterpret_cast<std::byte*>(base_), segments_.back().end};  // NOLINT: simulated device memory

@@ -42,8 +42,8 @@ namespace rondo::platform::sim {
 /// It does not model the host's own work between rounds, contention for memory, caches, overlap of copies with tasks,
 /// or effects of the data.
 ///
-/// Errors: load() throws invalid_argument if a stated cost is negative or NaN. Cost: a round allocates nothing, and
-/// reads the clock only while it measures.
+/// Thread safety: that of the session. Errors: load() throws invalid_argument if a stated cost is negative or NaN.
+/// Cost: a round allocates nothing, and reads the clock only while it measures.
 class Model {
  public:
   static constexpr const char* name = "model";

@@ -39,10 +39,11 @@ namespace rondo::platform::sim {
 ///
 /// A loop is one task of the schedule: its tasks run on one thread, next to independent tasks on others.
 ///
-/// Errors: load() and, with a learned schedule, the last learning round start threads; if they cannot be started,
-/// load() throws out_of_resources, and the learning round continues with one thread. A kernel that throws ends the
-/// round with kernel_failed, a stop request ends it with stopped; later tasks are skipped. Cost per round: no
-/// allocation, no lock, no clock, except in rounds that are timed; a system call only to wake sleeping threads.
+/// Thread safety: that of the session. Errors: load() and, with a learned schedule, the last learning round start
+/// threads; if they cannot be started, load() throws out_of_resources, and the learning round continues with one
+/// thread. A kernel that throws ends the round with kernel_failed, a stop request ends it with stopped; later tasks are
+/// skipped. Cost per round: no allocation, no lock, no clock, except in rounds that are timed; a system call only to
+/// wake sleeping threads.
 class Pool {
  public:
   static constexpr const char* name = "pool";

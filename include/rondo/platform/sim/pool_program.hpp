@@ -129,7 +129,7 @@ class PoolProgram {
     if (overlap_ == OverlapPlan::planned) to.put(overlap_plan_.choice);
     return to.take();
   }
-  /// Continues where the program was that returned these bytes: learns and plans nothing. @throws Error
+  /// Restores the state of the program that returned these bytes: learns and plans nothing. @throws Error
   /// invalid_argument if they do not fit; out_of_resources. The program is unchanged then.
   void restore(std::span<const std::byte> bytes) {
     if (!learns_ || bytes.empty()) return;
@@ -169,7 +169,6 @@ class PoolProgram {
     until_look_ = is_settled_ ? options_.look_rounds : 1;
     has_learned_.store(true, std::memory_order_release);
   }
-  /// The number of rounds that were timed to learn, and the number of schedules searched for.
   [[nodiscard]] std::uint32_t learning_rounds() const noexcept { return rounds_; }
   [[nodiscard]] std::uint32_t searches() const noexcept { return searches_; }
 
@@ -383,7 +382,7 @@ class PoolProgram {
   std::uint32_t slow_looks_ = 0;
   std::uint32_t until_retry_ = 0;
   std::uint32_t retry_after_ = least_retry;
-  double clock_cost_ = 1e9;  ///< of two readings; nanoseconds
+  double clock_cost_ = 1e9;  ///< the cost of two readings, in nanoseconds
   double watched_from_ = 0;
   double planned_at_ = 0;
   double planning_took_ = 0;

@@ -21,9 +21,9 @@ struct Prediction {
   graph::GraphView graph;  ///< the graph of the round
 
   double copy_in_ns = 0;   ///< all copies to the device
-  double launch_ns = 0;    ///< until the chip has the graph
+  double launch_ns = 0;    ///< the time until the chip has the graph
   double run_ns = 0;       ///< the tasks
-  double complete_ns = 0;  ///< until the host knows the end of the last task
+  double complete_ns = 0;  ///< the time from the end of the last task until the host knows of it
   double copy_out_ns = 0;  ///< all copies to the host
 
   std::span<const double> cube_busy_ns;          ///< for each core

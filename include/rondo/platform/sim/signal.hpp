@@ -20,8 +20,8 @@
 
 namespace rondo::platform::sim {
 
-/// A number for whose change threads can wait asleep. It does not use std::atomic::wait(), since that of g++ 12 spins
-/// and yields before it sleeps, which these threads have done already, and its notify is a function call.
+/// A number; threads can sleep until it changes. It does not use std::atomic::wait(), since that of g++ 12 spins and
+/// yields before it sleeps, which these threads have done already, and its notify is a function call.
 ///
 /// Cost: notify_…() is one instruction on a cache line of this thread, and a system call only if a thread sleeps.
 class Signal : public std::atomic<std::uint32_t> {

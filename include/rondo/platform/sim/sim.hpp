@@ -15,7 +15,8 @@ namespace rondo::platform {
 
 /// A simulated NPU: device memory is host memory, kernels run as host functions on the engine `E`. The arch `A`
 /// describes the chip, the engine decides how tasks run, and `T` is notified of every byte that would cross the bus
-/// (see traffic.hpp). The implementation of rounds is in hosted.hpp.
+/// (see traffic.hpp). Thread safety, errors and cost: those of Hosted, in hosted.hpp, which has the implementation of
+/// rounds.
 template <arch::Arch A, class E, class T = sim::NoTraffic>
 class Sim : public sim::Hosted<Sim<A, E, T>, A, E, T> {
   using Base = sim::Hosted<Sim, A, E, T>;
@@ -33,7 +34,7 @@ class Sim : public sim::Hosted<Sim<A, E, T>, A, E, T> {
     Bytes device_memory{std::uint64_t{1} << 62};
     typename E::Options engine{};                         ///< the options of the engine
     [[no_unique_address]] typename T::Options traffic{};  ///< the options of `T`
-    /// The file of session.save() from which the session takes its plan, and what was learned.
+    /// The file of session.save() from which the session takes its plan and its learned state.
     SavedFile saved{};
   };
 

@@ -108,7 +108,7 @@ class TaskStream {
     return true;
   }
 
-  /// Runs a task at once, whatever its predecessors, for runtimes without threads, which know the order.
+  /// Runs a task at once without regard to its predecessors, for runtimes without threads, which know the order.
   void run_now(TaskSlot& task) noexcept {
     for (std::uint32_t block = 0; block < task.blocks; ++block) run_block(task, block);
     task.fan_out.store(TaskSlot::sealed(), std::memory_order_release);

@@ -317,8 +317,8 @@ class VirtualChip {
   std::vector<std::uint32_t> first_block_;    ///< by task
   std::vector<BlockRun> runs_;                ///< by block
   std::vector<std::uint32_t> waits_for_;      ///< by task: the number of unfinished predecessors
-  std::vector<std::uint32_t> blocks_left_;    ///< by task: not retired
-  std::vector<std::uint32_t> blocks_unseen_;  ///< by task: not yet noticed as done
+  std::vector<std::uint32_t> blocks_left_;    ///< by task: the number of blocks that are not retired
+  std::vector<std::uint32_t> blocks_unseen_;  ///< by task: the number of blocks that are not yet noticed as done
   std::vector<std::uint64_t> ready_as_;       ///< by task: its rank in the order of readiness
   std::vector<Event> events_;                 ///< a heap; a block has at most one future event
   Queue ready_[core_type_count];              ///< first blocks of tasks

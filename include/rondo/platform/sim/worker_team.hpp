@@ -56,7 +56,6 @@ class WorkerTeam {
       epoch_.notify_all();  // model: team.wake
   }
 
-  /// The current epoch.
   [[nodiscard]] std::uint32_t epoch() const noexcept { return epoch_.load(std::memory_order_acquire); }
 
   /// While kept awake, threads spin from one epoch to the next and never sleep.
@@ -77,7 +76,7 @@ class WorkerTeam {
       if (i < spins_before_sleep_) {
         pause();
       } else {
-        std::this_thread::yield();  // after a long time: lets others use the core
+        std::this_thread::yield();  // after a long time, lets other programs use the core
       }
     }
     parks_.fetch_add(1, std::memory_order_relaxed);
@@ -98,7 +97,7 @@ class WorkerTeam {
 
   Work& work_;
   std::atomic<std::uint64_t>& parks_;
-  unsigned spins_before_sleep_;  ///< pauses
+  unsigned spins_before_sleep_;  ///< in pauses
   alignas(64) Signal epoch_{0};
   alignas(64) std::atomic<std::uint32_t> asleep_{0};
   std::atomic<bool> keep_awake_{false};

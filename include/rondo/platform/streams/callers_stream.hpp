@@ -52,7 +52,7 @@ class CallersStream {
 
   /// The first call of a round: makes the device the calling thread's, and queries whether the stream is captured.
   /// Errors: unsupported without a caller's stream, if its capture was lost, or, with the loop's name, for a graph with
-  /// loops; what the runtime reports.
+  /// loops; errors of the runtime.
   [[nodiscard]] Status begin() noexcept {
     if (device_.callers_stream() == nullptr || end_ == nullptr) return refusal_;
     int state = not_captured;
@@ -90,8 +90,9 @@ class CallersStream {
   /// The event after the last round that was put on the stream or recorded; null before the first.
   [[nodiscard]] Event event() const noexcept { return last_; }
 
-  /// Copies what the tasks of a round to be recorded read, once the rounds that were put on the stream before are over.
-  /// Errors: fixed_address if a round that the same capture has recorded reads it, too.
+  /// Copies data that the tasks of a round read, before that round is recorded. First waits for the rounds that were
+  /// put on the stream earlier. Errors: fixed_address if the same capture has already recorded a round, which reads the
+  /// data, too.
   [[nodiscard]] Status copy_before_replays(DevicePtr<std::byte> to, const void* from, Bytes size) noexcept {
     int status = 0;
     if (has_recorded_ && device_.calls().query_event(mark_, &status) == Api::code_event_is_captured) {
@@ -100,7 +101,7 @@ class CallersStream {
     return copy_after_rounds(to, from, size);
   }
 
-  /// Notes from where, or to where, a recorded round copies a tensor; null: it does not.
+  /// Notes the host memory from or to which a recorded round copies a tensor; null if it copies none.
   [[nodiscard]] Status note_recorded(std::uint32_t tensor, const void* host) noexcept {
     if (is_recorded(tensor, host)) return {};
     try {

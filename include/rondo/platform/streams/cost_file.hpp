@@ -42,7 +42,7 @@ struct CostFile {
 /// The costs of a platform on a machine, in picoseconds.
 struct MeasuredCosts {
   detail::FixedText<48> platform{};  ///< its name
-  detail::FixedText<192> machine{};  ///< the processor of the host, how many of them, and the device
+  detail::FixedText<192> machine{};  ///< the processors of the host, their number, and the device
   RefreshCosts refresh{};            ///< by which rounds choose how addresses reach the device
   std::uint64_t launch = 0;          ///< a launch of a small kernel, until the call returns; 0: not measured
   std::uint64_t wait = 0;            ///< a wait for a small copy that was just submitted; 0: not measured
@@ -63,7 +63,7 @@ inline constexpr NamedCost named_costs[] = {{"copy", &RefreshCosts::copy},
                                             {"device_slot", &RefreshCosts::device_slot},
                                             {"launched_byte", &RefreshCosts::launched_byte}};
 
-/// The processors of this host, and a device; without characters that JSON would escape.
+/// Returns a text that names the processors of this host and the device, without characters that JSON would escape.
 [[nodiscard]] inline FixedText<192> machine_of(const char* device) {
   char line[256] = {};
   const char* processor = "unknown processor";
@@ -192,7 +192,7 @@ inline void write_costs(const char* path, const MeasuredCosts& costs) {
 
 /// The measured costs as predictions take them (`Model::Options::costs`): the launch, and the latency and bandwidth of
 /// copies, which are taken to be the same in both directions. The latency is the measured wait for a small copy. All
-/// other figures, and those that were not measured, are not given, so those of the chip count.
+/// other costs, and those that were not measured, are left as not given, so the chip's are used.
 [[nodiscard]] inline arch::Costs chip_costs(const MeasuredCosts& measured) noexcept {
   const auto ns = [](std::uint64_t ps) { return ps == 0 ? arch::Costs::not_given : static_cast<double>(ps) / 1000; };
   arch::Costs costs;

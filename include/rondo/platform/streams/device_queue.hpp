@@ -21,7 +21,7 @@ namespace rondo::platform::streams {
 /// other round has tasks on it. Every slot has pinned staging, so the inputs have been read when copy_in returns.
 /// Tensors that lie close together on the device are copied together.
 ///
-/// Lifetime: the device outlives it; close() or the destructor releases what it holds. Thread safety: one thread at a
+/// Lifetime: the device outlives it; close() or the destructor releases its resources. Thread safety: one thread at a
 /// time. Errors: the constructor throws. If a call is refused, its round fails and nothing of it is in flight; if the
 /// device fails or does not finish in time, the round fails, and all later ones fail as poisoned. Cost on the hot path:
 /// no allocation; for a round two copies, the launch, three calls about events, and one call that waits.
@@ -97,7 +97,7 @@ class DeviceQueue {
     __builtin_memcpy(staged, from, size.value);
     return noted(s.code);
   }
-  /// Refreshes the args of a slot. It is idle, so no other round uses them, whatever runs on other streams.
+  /// Refreshes the args of a slot. The slot is idle, so no other round uses them, on any stream.
   Status refresh_args(std::uint32_t slot, const args::RefreshOp& op) noexcept {
     Slot& s = slots_[slot];
     call_ = Api::enter;
@@ -299,8 +299,8 @@ class DeviceQueue {
     if (s.code == code_ok) s.code = lost_;
     then(s, Api::synchronize, [&] { return device_.wait(); });
   }
-  /// Copies what does not fit into staging, such as the args table. The slot is idle, so nothing uses the memory that
-  /// is overwritten.
+  /// Copies data that does not fit into staging, such as the args table. The slot is idle, so nothing uses the memory
+  /// that is overwritten.
   [[gnu::noinline]] Status copy_in_at_once(Slot& s, DevicePtr<std::byte> to, const void* from, Bytes size) noexcept {
     call_ = Api::enter;
     if (s.code == code_ok) s.code = device_.enter();

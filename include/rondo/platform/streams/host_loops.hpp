@@ -32,7 +32,8 @@ class StopRequest {
 
 /// What the loops of a platform's programs share: whether to stop, where the host accesses mapped host memory, and how
 /// much pinned memory they have.
-/// Lifetime: the memory outlives it. Thread safety: the stop request as it says; otherwise that of the session.
+/// Lifetime: the memory outlives it. Thread safety: any thread may make the stop request; otherwise that of the
+/// session.
 class LoopHost {
  public:
   template <class Memory>
@@ -42,8 +43,8 @@ class LoopHost {
         }} {}
 
   StopRequest stop;
-  Bytes pinned{};  ///< of the loops of all loaded programs
-  /// Null for device memory.
+  Bytes pinned{};  ///< the pinned memory of the loops of all loaded programs
+  /// Returns the host address of mapped host memory; null for device memory.
   [[nodiscard]] const void* host_address(std::uint64_t address) const noexcept { return find_(memory_, address); }
 
  private:
@@ -107,7 +108,6 @@ class HostLoops {
     }
     add_steps(view, none, positions);
   }
-  /// Whether the graph has no loops.
   [[nodiscard]] bool empty() const noexcept { return loops_.empty(); }
   [[nodiscard]] const std::vector<Section>& sections() const noexcept { return sections_; }
 

@@ -30,7 +30,7 @@ class LibraryCalls {
     if (task.call == nullptr) return none;
     Call call{task.call, view.name(task.name), std::vector<ArgWord>(task.block_bytes / sizeof(ArgWord))};
     const std::ptrdiff_t word = args.block(position, 0) - args.words();
-    // On some platforms, the image is not an array of words.
+    // Copied, since on some platforms the image is not an array of words.
     __builtin_memcpy(call.words.data(), args.bytes() + word * std::ptrdiff_t{sizeof(ArgWord)}, task.block_bytes);
     calls_.push_back(static_cast<Call&&>(call));
     return static_cast<std::uint32_t>(calls_.size() - 1);

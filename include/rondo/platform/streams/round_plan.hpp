@@ -12,9 +12,9 @@ namespace rondo::platform::streams {
 /// The transfers of the last plain round and their places in the staging, so that a round with the same transfers need
 /// not look up the places again: runs of inputs, a launch, runs of outputs.
 ///
-/// A plan is recorded during a round that is done step by step without one, and followed from the next round on. If a
-/// round deviates from the plan, Transfers::leave_plan() continues it without the plan. Host addresses are not part of
-/// the plan. Thread safety: none. Cost: two compares for each tensor; no allocation except in make_room().
+/// A plan is recorded during a round that is not following a plan, and followed from the next round on. If a round
+/// deviates from the plan, Transfers::leave_plan() continues it without the plan. Host addresses are not part of the
+/// plan. Thread safety: none. Cost: two comparisons for each tensor; no allocation except in make_room().
 class RoundPlan {
  public:
   /// The transfer of one tensor; `host` is for outputs only, and of this round.
@@ -43,7 +43,7 @@ class RoundPlan {
   RoundPlan(const RoundPlan&) = delete;
   RoundPlan& operator=(const RoundPlan&) = delete;
 
-  /// Makes room for graphs with this many inputs and outputs, and discards what was recorded. @throws std::bad_alloc
+  /// Makes room for graphs with this many inputs and outputs, and discards the recorded plan. @throws std::bad_alloc
   void make_room(std::size_t inputs, std::size_t outputs) {
     forget();
     if (inputs + outputs <= room_) return;

@@ -22,7 +22,7 @@ struct StagingNeeds {
   std::size_t outputs = 0;
   std::size_t remembered = 0;  ///< outputs that may be waited for at once
 };
-/// Returns what the rounds of a graph need, within `limit`. One copy holds at most `longest_run` bytes.
+/// Returns the staging that the rounds of a graph need, within `limit`. One copy holds at most `longest_run` bytes.
 template <arch::Arch A>
 [[nodiscard]] StagingNeeds staging_needs(const graph::GraphView& view, std::uint64_t longest_run, Bytes limit) {
   constexpr std::uint64_t least = 65536;
@@ -87,7 +87,7 @@ class Staging {
     return oldest.begin == 0 ? code_ok : free(reinterpret_cast<void*>(oldest.begin));  // NOLINT: what pin() returned
   }
   [[nodiscard]] bool has_pinned() const noexcept { return has_pinned_; }
-  /// The bytes of all blocks, also of those that unpin() has kept.
+  /// The bytes of all blocks, including those that unpin() has kept.
   [[nodiscard]] std::uint64_t pinned_bytes() const noexcept {
     std::uint64_t sum = 0;
     for (const Block& block : pinned_) sum += block.size;
@@ -157,7 +157,6 @@ class Staging {
     for (const Output* o = outputs_.data(); o != last_output_; ++o) __builtin_memcpy(o->to, o->from, o->size);
     reset();
   }
-  /// Discards the expected outputs.
   void forget_outputs() noexcept { last_output_ = outputs_.data(); }
   void reset() noexcept {
     forget_outputs();
@@ -181,7 +180,7 @@ class Staging {
     const Code code = release_unused();
     return first == code_ok ? code : first;
   }
-  /// Frees the buffer, and what unpin() has kept.
+  /// Frees the buffer, and the blocks that unpin() has kept.
   Code release_unused() noexcept {
     Code first = release_buffer();
     rondo::memory::Registry::instance().forget_released_by(this);

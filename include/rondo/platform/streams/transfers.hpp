@@ -13,7 +13,7 @@
 namespace rondo::platform::streams {
 
 /// Copies between host and device, in order on the session's stream. Adjacent small tensors are copied together, since
-/// a call of the runtime costs microseconds, whatever its size.
+/// a call of the runtime costs microseconds, however few bytes it copies.
 ///
 /// Such a run is gathered in staging, with the same gaps between tensors as on the device, and handed over by flush().
 /// By the chip's rule for sub-allocations, the bytes between a tensor's end and the next multiple of 64 after its block
@@ -122,7 +122,7 @@ class Transfers {
   /// Waits for all work; outputs are then at their destinations. Costs no call if there is nothing to wait for.
   Status wait() noexcept { return noted(finish()); }
 
-  /// Prepares a launch: hands over what was gathered, makes the device current in the calling thread, and
+  /// Prepares a launch: hands over the gathered copies, makes the device current in the calling thread, and
   /// notes that there is something to wait for.
   [[nodiscard, gnu::always_inline]] Code begin_launch() noexcept {
     if (device_.stream() == nullptr) [[unlikely]]
@@ -160,7 +160,7 @@ class Transfers {
     leave_plan_as_it_is();
     plan_.invalidate();
     if (out_.at != 0) staging_.use_until(bytes(out_.at));  // a copy into it may be under way; it will not be delivered
-    in_ = {};                                              // discards what was gathered
+    in_ = {};                                              // discards the gathered copies
     out_ = {};
     staging_.forget_outputs();
     const Status status = device_.failed(call == nullptr ? call_ : call, code);

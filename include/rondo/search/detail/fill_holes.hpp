@@ -17,9 +17,9 @@ using memory::Buffer;
 using memory::Problem;
 
 /// Buffers that take the bytes which a plan at the bound leaves free, so that all times are full (see JoinedBuffers);
-/// none if that takes more than `most`. A step up of the free bytes is the start of one, and the next step down by as
-/// many bytes is its end; what has no such step is filled from what was freed last. They are those that were taken out
-/// of a tiling, unless several of them started or ended at the same time. Cost: O(n log n) time, O(n) memory.
+/// none if that takes more than `most`. A step up of the free bytes is the start of such a buffer, and the next step
+/// down by as many bytes is its end; other steps down are filled with the bytes that were freed last. These buffers
+/// were taken out of a tiling, unless several of them started or ended at once. Cost: O(n log n).
 [[nodiscard]] inline std::vector<Buffer> fill_holes(const Problem& problem, std::int64_t bound, std::size_t most) {
   struct Step {
     std::int64_t time;
@@ -61,7 +61,7 @@ using memory::Problem;
       up.bytes = steps[s].bytes = 0;
     }
   }
-  // Whether what was freed last always suffices.
+  // Returns whether the bytes that were freed last always suffice.
   const auto fill_from_last = [&](const std::vector<Step>& of) {
     std::vector<Step> rest;
     for (Step step : of) {
@@ -77,7 +77,7 @@ using memory::Problem;
     return true;
   };
   if (fill_from_last(steps)) return fillers;
-  // A buffer from a step up to one down has taken bytes that others need in between.
+  // A buffer from a step up to a step down has taken bytes that others need in between.
   fillers.clear();
   if (!fill_from_last(all)) fillers.clear();
   return fillers;

@@ -19,9 +19,9 @@ namespace rondo::search::detail {
 using memory::Buffer;
 using memory::Problem;
 
-/// A problem in which buffers that belong together are one, for plans at the lower bound. A time is full if the bytes
-/// in use before it and after it are both those of the bound. Then what ends there leaves exactly the bytes that what
-/// starts there takes, so these buffers become one, in this order:
+/// A problem in which buffers that belong together are joined, for plans at the lower bound. A time is full if the
+/// bytes in use before it and after it are both those of the bound. Then the buffers that end there leave exactly the
+/// bytes that the buffers that start there take, so these are joined, in this order:
 ///
 /// * The only buffer that ends at a full time and the only one that starts there: one that lives longer.
 /// * Two with the same lifetime, if what ends when they start, or starts when they end, shows that they are neighbours:
@@ -33,15 +33,15 @@ using memory::Problem;
 ///
 /// Joined buffers may be joined again, so a schedule that was cut out of one block by straight cuts, or into pinwheels,
 /// becomes one block. If few are left, these are taken apart again and joined in another order. Only the first of these
-/// rules is exact, so a plan of the joined problem above the bound says nothing about the other. Buffers with gaps,
-/// fixed offsets or conflicts are left alone. Cost: about O(n log n) time, O(n) memory.
+/// rules is exact, so a plan of the joined problem above the bound says nothing about the original problem. Buffers
+/// with gaps, fixed offsets or conflicts are left alone. Cost: about O(n log n) time, O(n) memory.
 class JoinedBuffers {
  public:
   JoinedBuffers(const Problem& problem, std::int64_t bound) : problem_{problem} {
     if (!problem.conflicts.empty() || !find_full_times(bound)) return;
     events_.resize(times_.size());
     nodes_.reserve(2 * problem.size());
-    // By start, so that what is joined is close in memory.
+    // By start, so that joined buffers are close in memory.
     order_.resize(problem.size());
     std::iota(order_.begin(), order_.end(), Index{0});
     std::sort(order_.begin(), order_.end(), [&](Index a, Index b) {
@@ -87,11 +87,11 @@ class JoinedBuffers {
     std::int64_t alignment = 1;
     std::int64_t above = 0;  ///< its offset in the node that it is a part of
     Index whole = none;      ///< that node
-    Index first_part = 0;    ///< in parts_
-    Index parts = 0;         ///< their number; none if it is a buffer
+    Index first_part = 0;    ///< its position in parts_
+    Index parts = 0;         ///< the number of its parts; none if it is a buffer
     bool joinable = true;
-    bool alive = false;                                           ///< neither a part of another nor taken apart
-    std::array<Index, 2> next{none, none}, previous{none, none};  ///< of the same start and of the same end
+    bool alive = false;  ///< whether it is neither a part of another node nor taken apart
+    std::array<Index, 2> next{none, none}, previous{none, none};  ///< nodes with the same start and with the same end
   };
   struct Part {
     Index node;
@@ -102,7 +102,7 @@ class JoinedBuffers {
     std::array<Index, 2> first{none, none};
     std::array<std::uint32_t, 2> count{};
     bool full = false;
-    bool is_noted = false;  ///< for the search for pinwheels
+    bool is_noted = false;  ///< whether it is noted for the search for pinwheels
   };
   /// How sure it is that two buffers with the same lifetime are neighbours.
   enum Evidence : std::uint8_t { shown, likely, possible };
@@ -243,15 +243,15 @@ class JoinedBuffers {
            join(size, std::array{Part{b, 0}, Part{a, nodes_[b].size}});
   }
 
-  /// Joins what can be joined. Sizes are compared first at times at which at most `few` start and `few` end.
+  /// Joins all that can be joined. Sizes are compared first at times at which at most `few` start and `few` end.
   void join_all(std::uint32_t few) {
     few_ = few;
     while (join_next()) {
     }
   }
 
-  /// Two that met by chance block all that they would have been parts of. So takes what is left apart again, place by
-  /// place, joins it with other limits, and keeps the result unless more are left: as many may lead to fewer later.
+  /// Nodes that were joined by chance block others. So this takes the remaining nodes apart again, place by place,
+  /// joins them with other limits, and keeps the result unless it has more nodes: as many may lead to fewer later.
   void repair() {
     constexpr std::array<std::uint32_t, 6> limits{3, 7, 4, 2, 10, 5};
     const std::size_t most = std::min(16 * problem_.size(), problem_.size() / 2 + 1'000'000);
@@ -269,8 +269,8 @@ class JoinedBuffers {
     }
   }
 
-  /// Takes a node and those that start or end when it does apart, so many times, and joins the parts. Undoes that if
-  /// more are left. Returns the number of nodes that it changed.
+  /// Takes apart a node and those that start or end when it does, this many times, and joins the parts. Undoes that if
+  /// more nodes are left. Returns the number of nodes that it changed.
   std::size_t rejoin_around(Index node, std::size_t times, std::uint32_t few) {
     const std::size_t before = alive_;
     const std::size_t nodes = nodes_.size();
@@ -383,8 +383,8 @@ class JoinedBuffers {
     }
     return best;
   }
-  /// 2 if one that ends (or starts) at a time has this size, 1 if it is but one, or if it is the end of all, otherwise
-  /// 0.
+  /// Returns 2 if a node that ends (or starts) at a time has this size, 1 if it is the only node, or if it is the end
+  /// of all, otherwise 0.
   [[nodiscard]] int signs(Index t, Side side, std::int64_t size) const {
     int looks = 32;
     for (Index k = first(t, side); k != none && --looks > 0; k = nodes_[k].next[side]) {
@@ -435,7 +435,7 @@ class JoinedBuffers {
     return false;
   }
 
-  /// Joins what ends with what starts at a time where only one of each has that size.
+  /// Joins a node that ends with one that starts at a time where only one of each has that size.
   bool match_sizes(Index t) {
     for (const Side side : {starts, ends}) {
       sizes_[side].clear();
@@ -463,7 +463,7 @@ class JoinedBuffers {
     for (Index n = 0; n < nodes_.size(); ++n) {
       if (n < problem_.size() ? nodes_[n].whole == none : nodes_[n].alive) roots_.push_back(n);
     }
-    // In the order of the problem, followed by what was joined.
+    // In the order of the problem, followed by the joined nodes.
     const auto number = [&](Index n) { return n < problem_.size() ? order_[n] : n; };
     std::sort(roots_.begin(), roots_.end(), [&](Index a, Index b) { return number(a) < number(b); });
     for (const Index n : roots_) {

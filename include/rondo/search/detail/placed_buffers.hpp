@@ -38,7 +38,7 @@ class PlacedBuffers {
       if (b.occupies()) starts.push_back(b.lower);
     }
     std::sort(starts.begin(), starts.end());
-    // So many that the lists of all periods have some entries per buffer altogether.
+    // Enough periods that all their lists together have a few entries per buffer.
     const std::int64_t n = std::max<std::int64_t>(1, static_cast<std::int64_t>(problem.size()));
     const std::size_t periods = static_cast<std::size_t>(std::clamp<std::int64_t>(n * n / (overlaps / 2 + 1), 1, n));
     for (std::size_t k = 1; k < periods && !starts.empty(); ++k) {
@@ -90,8 +90,8 @@ class PlacedBuffers {
     }
   }
 
-  /// The placed buffers that must not share bytes with `i`, by ascending offset; one that is a conflict
-  /// more than once may appear more than once. Valid until the next call.
+  /// The placed buffers that must not share bytes with `i`, by ascending offset; one that conflicts for several reasons
+  /// may appear several times. Valid until the next call.
   [[nodiscard]] const std::vector<Rival>& rivals(std::uint32_t i) {
     const Item& item = items_[i];
     found_.clear();

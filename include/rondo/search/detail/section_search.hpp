@@ -196,7 +196,7 @@ class SectionSearch {
   struct Choice {
     Index section = none;
     Offset floor = 0;
-    Offset waste = 0;  // the space above the floor that need not be filled
+    Offset waste = 0;  // the space above the floor that may stay empty
   };
 
   /// Computes floors and the load above them, checks that every section can still hold its buffers, and chooses the

@@ -44,7 +44,7 @@ class DeferredBases {
   [[nodiscard]] std::uint64_t base(std::uint32_t id) const noexcept { return now_[id]; }
   /// The address of the input or output of a port in the next round.
   [[nodiscard]] std::uint64_t port_address(std::size_t port) const noexcept { return ports_[port]; }
-  /// Sets the address of a base. A base whose address does not change costs one compare, and nothing else anywhere.
+  /// Sets the address of a base. A base whose address does not change costs one comparison, and nothing else anywhere.
   void set_base(std::uint32_t id, std::uint64_t address) noexcept {
     if (now_[id] != address) [[unlikely]]
       move_base(id, address);
@@ -96,18 +96,16 @@ class DeferredBases {
   /// slots in the order of the table, if the device needs them.
   [[nodiscard]] std::vector<args::Relocation> write_table(DevicePtr<std::byte> device);
 
-  /// The changes since the last refresh.
   [[nodiscard]] Changes changes() const noexcept {
     const std::uint32_t first_io = table_.bases().first_io;
     return {moved_.begin<first_io, moved_.end> first_io, host_inputs_changed_, constants_changed_};
   }
-  /// Out of line, so that a base whose address does not change costs only its compare.
+  /// Out of line, so that a base whose address does not change costs only the comparison.
   [[gnu::noinline]] void move_base(std::uint32_t id, std::uint64_t address) noexcept {
     now_[id] = address;
     raise(level_of(id));
     widen(moved_, {id, id + 1});
   }
-  /// The level that refreshes a base.
   [[nodiscard]] UpdateLevel level_of(std::uint32_t id) const noexcept {
     return id < table_.bases().first_io ? UpdateLevel::feature_map_and_model_io : UpdateLevel::model_io;
   }
@@ -216,7 +214,7 @@ class DeferredBases {
 
   BaseRange stale_on_device_ = no_base;       ///< contains each base that is out of date on the device
   std::vector<Segment> segments_;             ///< grouped by base, each group in the order of the table
-  std::vector<std::uint32_t> first_segment_;  ///< by base; bases + 1
+  std::vector<std::uint32_t> first_segment_;  ///< by base: its first segment; has one more entry than there are bases
   std::uint64_t worth_ = 0;                   ///< the number of bytes that cost as much to copy as one more copy
   BaseRange compared_;                        ///< inputs and outputs that are not frozen
   BaseRange moved_ = no_base;                 ///< contains each base that moved since it was refreshed
@@ -225,7 +223,7 @@ class DeferredBases {
   bool constants_changed_ = false;
   Refreshed refreshed_;  ///< if `level` is none, the other members are those of an earlier refresh
 
-  // On the device, in this order: the table, the base table, the relocations.
+  // The device memory holds, in this order: the table, the base table, the relocations.
   std::uint64_t bases_at_ = 0;
   std::uint64_t relocations_at_ = 0;
   std::uint64_t wanted_bytes_ = 0;

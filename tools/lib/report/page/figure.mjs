@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Rondo authors
 // SPDX-License-Identifier: Apache-2.0
 
-// A card with a title, choices, a chart that zooms, and what belongs below it. Dragging selects what to zoom into; Ctrl
+// A card with a title, choices, a chart that zooms, and elements below it. Dragging selects the area to zoom into; Ctrl
 // and the wheel zoom around the pointer; a double click, or the button, shows everything again.
 
 import { CustomChart, LineChart } from "echarts/charts";
@@ -45,7 +45,7 @@ export function element(tag, attributes = {}, ...children) {
 
 const zoomable = (option, axes) => ({
   ...option,
-  // Dragging is the toolbox's; its own icons lie outside of the chart.
+  // The toolbox provides the dragging; its own icons are placed outside of the chart.
   toolbox: {
     left: -100,
     top: -100,

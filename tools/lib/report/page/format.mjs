@@ -1,22 +1,22 @@
 // SPDX-FileCopyrightText: 2026 The Rondo authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Numbers as people read them.
+// Numbers in readable form.
 
-/** Three digits, so that figures below each other compare. */
+/** Three digits, so that figures in a column are easy to compare. */
 const exact = (value) => {
   const size = Math.abs(value);
   if (size === 0) return "0";
   if (size >= 1e6 || size < 1e-3) return value.toExponential(2).replace("e+", "e");
   return size >= 100 ? Math.round(value).toLocaleString("en").replace(/,/g, "\u2009") : value.toPrecision(3);
 };
-/** As short as it goes, for counts. */
+/** The shortest form, for counts. */
 const brief = (value) =>
   exact(value)
     .replace(/(\.\d*?)0+(?=e|$)/, "$1")
     .replace(/\.(?=e|$)/, "");
 
-/** For axes, where neighbours may differ late when one has zoomed in; their numbers are round. */
+/** For axes: after zooming in, neighbouring numbers may differ only in late digits; they are round. */
 const fine = (value) =>
   Math.abs(value) >= 1e5 || (value !== 0 && Math.abs(value) < 1e-3)
     ? brief(value)
@@ -64,7 +64,7 @@ export function unitOfBytes(most) {
 
 export const formatParam = (key, value) => (key === "bytes" ? formatBytes(Number(value)) : `${key}\u00a0${value}`);
 
-/** What a figure of a case is: the times are nanoseconds, the other figures counters of the program. */
+/** The unit of a case's figure: times are nanoseconds, all other figures are counters of the program. */
 const isTime = (figure) => figure === "time" || /^ns[_/]/.test(figure);
 export const formatFigure = (figure, value) => (isTime(figure) ? times(value) : brief(value));
 export const axisFigure = (figure, value) => (isTime(figure) ? times(value, fine) : fine(value));
@@ -72,7 +72,7 @@ export const axisFigure = (figure, value) => (isTime(figure) ? times(value, fine
 const entities = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" };
 export const escapeHtml = (text) => String(text).replace(/[&<>"]/g, (c) => entities[c]);
 
-/** The inside of a tooltip: a title and lines of [what, value]. */
+/** The contents of a tooltip: a title and lines of [name, value]. */
 export const tooltip = (title, lines) =>
   `<div class="tip"><b>${escapeHtml(title)}</b><table>${lines
     .map(([what, value]) => `<tr><td>${escapeHtml(what)}</td><td>${escapeHtml(value)}</td></tr>`)

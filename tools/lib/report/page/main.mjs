@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Rondo authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Puts the page together from the data that stands in it.
+// Builds the page from the data that it contains.
 
 import { element, table } from "./figure.mjs";
 import { formatNumber, formatRatio } from "./format.mjs";
@@ -24,7 +24,7 @@ function addSection(id, title, ...lines) {
   return section;
 }
 
-/** Each contender over all situations, so that nobody has to read every chart. */
+/** Each contender over all situations, as an overview of the charts. */
 function addOverview(programs) {
   const rows = programs.flatMap((program) =>
     familiesOf(program).flatMap((family) =>

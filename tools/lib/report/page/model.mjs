@@ -1,13 +1,13 @@
 // SPDX-FileCopyrightText: 2026 The Rondo authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What the cases of a program have in common: who competes, in which situations, and which figures there are.
+// The structure of a program's cases: the contenders, the situations, and the figures.
 
 import { formatParam } from "./format.mjs";
 
 const isRival = (contender) => /^(raw|rival|null|tbb|taskflow)/.test(contender);
 
-/** Who the others are compared with: Rondo as it comes, or the first that is no rival. */
+/** The contender with which the others are compared: Rondo, or the first that is no rival. */
 function referenceOf(contenders, wanted) {
   return (
     contenders.find((who) => who === wanted) ??
@@ -61,7 +61,7 @@ export function ratioOf(situation, contender, reference, figure) {
   return { median: own.median / base, min: own.min / base, max: own.max / base, own };
 }
 
-/** Keys whose values only look like numbers. */
+/** Keys whose values look like numbers but are none. */
 const names = new Set(["shape"]);
 
 /** The keys whose values are numbers, three at least; the one with most values first. */

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Rondo authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Contenders beside the reference, situation by situation: a mark at the median, a bar from the smallest to the
-// largest.
+// Contenders in comparison with the reference, for each situation: a mark at the median, a bar from the smallest to the
+// largest value.
 
 import { addFigure, element, swatch, table } from "./figure.mjs";
 import { axisFactor, formatFigure, formatRatio, tooltip } from "./format.mjs";
@@ -12,7 +12,7 @@ import { leastOf, mostOf } from "../read/extent.mjs";
 
 const tallest = 720;
 
-/** No rival, but a measure of what a case costs at the least; the legend brings it in. */
+/** Not a rival, but a measure of the least cost of a case; hidden until selected in the legend. */
 const hiddenAtFirst = (who) => who === "null";
 
 export const spreadText = (figure, { min, max, n, deviation }) =>
@@ -31,7 +31,7 @@ function marks(family, chosen) {
   return { rows, points };
 }
 
-/** Draws one mark with its bar; contenders of one situation stand below each other. */
+/** Draws one mark with its bar; the contenders of a situation are below each other. */
 function renderMark(colour, shape, place, count) {
   return (params, api) => {
     const [, middle] = api.coord([1, api.value(1)]);
@@ -62,7 +62,7 @@ function renderMark(colour, shape, place, count) {
   };
 }
 
-/** The shape that stands in the legend. */
+/** The shape in the legend. */
 function mark(shape, x, y, size, colour) {
   const half = size / 2;
   const corners = {
@@ -237,7 +237,7 @@ function figuresTable(colours, family, chosen) {
   return table(columns, rows);
 }
 
-/** A table alone, where nobody has a rival. */
+/** A table alone, for cases without rivals. */
 export function addFigures(parent, family, id, colours) {
   parent.append(
     element(
@@ -253,7 +253,7 @@ export function addFigures(parent, family, id, colours) {
   );
 }
 
-/** False where no situation has two contenders, and so nothing was added. */
+/** Returns false, and adds nothing, if no situation has two contenders. */
 export function addRatios(parent, family, id) {
   const first = { figure: "time", reference: family.reference };
   const { rows, points } = marks(family, first);

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Rondo authors
 // SPDX-License-Identifier: Apache-2.0
 
-// How a figure grows with a parameter: a line for each contender, or for each situation where there is but one.
+// The growth of a figure with a parameter: a line for each contender, or for each situation if there is only one
+// contender.
 
 import { addFigure, swatch, table } from "./figure.mjs";
 import { axisFigure, formatBytes, formatFigure, formatNumber, tooltip } from "./format.mjs";
@@ -155,7 +156,7 @@ function figuresTable(colours, family, lines, { key, figure }) {
 
 /** Adds the curves of a family that has a parameter with several values. */
 export function addScaling(parent, family, id) {
-  // Where nobody competes, what a program counts says more than how long it took.
+  // Without contenders, the program's counters say more than its times.
   const figures = family.contenders.length > 1 ? family.figures : [...family.figures.slice(1), "time"];
   for (const key of numericKeys(family)) {
     const situations = situationsOf(family, key);

@@ -12,12 +12,12 @@ const rowHeight = 22;
 const counterHeight = 64;
 const mostFlows = 3000;
 const mostCounters = 6;
-/** Where among the series the spans are. */
+/** The index of the spans among the series. */
 const spansAt = 2;
 
 const hasProcesses = (trace) => new Set(trace.lanes.map(({ pid }) => pid)).size > 1;
 
-/** Which row each lane starts at; a process's name takes a row of its own where there are several. */
+/** The row at which each lane starts; if there are several processes, the name of each takes a row of its own. */
 function placeLanes(trace) {
   const several = hasProcesses(trace);
   const headings = [];
@@ -32,7 +32,7 @@ function placeLanes(trace) {
   return { headings, rows: row };
 }
 
-/** Where in its lane an arrow begins or ends: at the innermost span of that time. */
+/** The place in its lane at which an arrow begins or ends: the innermost span of that time. */
 function depthAt(lane, at) {
   let depth = 0;
   for (const span of lane.spans) {
@@ -112,7 +112,7 @@ function arrowsSeries(colours, arrows) {
       const [x1, y1] = api.coord([api.value(0), api.value(1)]);
       const [x2, y2] = api.coord([api.value(2), api.value(3)]);
       const { x: left, width } = params.coordSys;
-      // Those that leave the view lead nowhere, and what is next to each other needs none.
+      // No arrow leaves the view, and spans next to each other need none.
       if (x1 < left || x2 > left + width || Math.abs(x2 - x1) < 2) return undefined;
       const bend = Math.max(12, Math.abs(x2 - x1) / 2);
       return {
@@ -155,7 +155,7 @@ function counterSeries(colour, { name, points }, at, end) {
 }
 
 function optionOf(colours, trace, place, arrows, colourOf) {
-  // ECharts copies what stands in its option, so that holds numbers alone.
+  // ECharts copies its option, so the option contains only numbers.
   const spans = trace.lanes.flatMap((lane) => lane.spans.map((span) => ({ lane, span })));
   const counters = trace.counters.slice(0, mostCounters);
   const lanesHeight = place.rows * rowHeight;

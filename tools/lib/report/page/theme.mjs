@@ -34,7 +34,7 @@ export const onThemeChange = (call) => query.addEventListener("change", call);
 export const shapes = ["circle", "rect", "triangle", "diamond", "path://M0,0L10,0L5,10Z"];
 export const cycle = (list, at) => list[at % list.length];
 
-/** What all charts share. */
+/** The settings of all charts. */
 export function baseOption(colours) {
   return {
     backgroundColor: "transparent",

@@ -1,13 +1,13 @@
 // SPDX-FileCopyrightText: 2026 The Rondo authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Tells by its content what a file is, and reads it.
+// Recognises a file by its content, and reads it.
 
 import { readBenchmark, readPlannerRows } from "./benchmark.mjs";
 import { readMemoryCsv, readMemorySvg } from "./memory_map.mjs";
 import { readTrace } from "./trace.mjs";
 
-/** Google Benchmark writes NaN and Infinity where a counter has no value, which JSON does not know. */
+/** If a counter has no value, Google Benchmark writes NaN or Infinity, which JSON does not have. */
 function parseJson(text) {
   try {
     return JSON.parse(text);
@@ -20,7 +20,7 @@ function parseJson(text) {
   }
 }
 
-/** Throws an Error that says what was expected where a file is nothing that a report can show. */
+/** Throws an Error that names the expected formats if a report cannot show the file. */
 export function readAny(text, fileName) {
   const start = text.replace(/^\uFEFF/, "").trimStart();
   if (start.startsWith("<")) return readMemorySvg(text, fileName);

@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: 2026 The Rondo authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Reads what Google Benchmark writes with --benchmark_out, and what memory_plan writes with --json.
+// Reads the files that Google Benchmark writes with --benchmark_out, and those that memory_plan writes with --json.
 //
-// A case's name says what it is: family/scene/contender with key:value parts anywhere between, as in
-// replay/fork/work:0/threads:2/rondo. The first part is the family, the last plain part the contender, what is plain
-// between them the scene. A number without a key belongs to the part before it.
+// The name of a case is family/scene/contender with key:value parts anywhere between, as in
+// replay/fork/work:0/threads:2/rondo. The first part is the family, the last plain part is the contender, and the plain
+// parts between them are the scene. A number without a key belongs to the part before it.
 
 const settings = /^(min_time|min_warmup_time|iterations|repeats):/;
 const clocks = new Map([
@@ -36,7 +36,7 @@ const notCounters = new Set([
   "aggregate_unit",
 ]);
 
-/** Splits a case's name; `clock` is the field that holds the time it is about. */
+/** Splits a case's name; `clock` is the field that holds the case's time. */
 export function parseName(name) {
   const [family, ...parts] = name.split("/");
   const plain = [];
@@ -62,7 +62,7 @@ export function parseName(name) {
   return { family, scene, contender: plain.join("/"), params, clock };
 }
 
-/** Median and extent of values, of which there is one at least. */
+/** Median and extent of at least one value. */
 export function spreadOf(values) {
   const sorted = [...values].sort((a, b) => a - b);
   const half = sorted.length >> 1;
@@ -78,7 +78,7 @@ function valuesOf(run, clock) {
   return values;
 }
 
-/** Where a file holds aggregates alone, the median stands with one standard deviation to each side. */
+/** If a file has only aggregates: the median, and one standard deviation to each side. */
 function spreadOfAggregates(runs, clock) {
   const named = Object.fromEntries(runs.map((run) => [run.aggregate_name, valuesOf(run, clock)]));
   const centre = named.median ?? named.mean;

@@ -8,7 +8,7 @@ import { leastOf, mostOf } from "./extent.mjs";
 const entities = { "&amp;": "&", "&lt;": "<", "&gt;": ">", "&quot;": '"' };
 const unescape = (text) => text.replace(/&(?:amp|lt|gt|quot);/g, (entity) => entities[entity]);
 
-/** Most bytes that are in use at one time; no arena can be smaller. */
+/** The most bytes in use at one time; no arena can be smaller. */
 function mostLiveBytes(buffers) {
   const changes = [];
   for (const { size, uses } of buffers) {
@@ -95,7 +95,7 @@ export function readMemorySvg(text, fileName) {
     const [lower, upper, size, offset] = numbers.map(Number);
     return { x: Number(x), width: Number(width), name: unescape(name), lower, upper, size, offset };
   });
-  // Where a buffer is in use with gaps between, each stretch is a rectangle; the picture's scale tells when it is.
+  // If there are gaps in the use of a buffer, each stretch is a rectangle; the picture's scale gives its times.
   const from = leastOf(found.map((rect) => rect.lower));
   const until = mostOf(found.map((rect) => rect.upper));
   const left = leastOf(found.map((rect) => rect.x));

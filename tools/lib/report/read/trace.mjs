@@ -3,16 +3,16 @@
 
 // Reads Chrome's trace format: spans (X, or B with E), counters (C), flows (s, t, f), instants (i) and names (M).
 
-/** Most spans that a page draws; more would make it heavy. Figures are about all of them. */
+/** The most spans that a page draws; more would make it slow. The figures cover all spans. */
 export const mostSpans = 30_000;
 
-/** What adding two times may be off by, in µs. */
+/** The largest rounding error of the sum of two times, in µs. */
 const rounding = 1e-4;
 
-/** Gives each span of a lane a depth, so that what lies within another stands below it. */
+/** Gives each span of a lane a depth, so that a span within another is drawn below it. */
 function stack(spans) {
   spans.sort((a, b) => a.start - b.start || b.length - a.length);
-  const ends = []; // of the spans that are open, by depth
+  const ends = []; // the ends of the open spans, by depth
   let deepest = 0;
   for (const span of spans) {
     span.depth = ends.findLastIndex((end) => end > span.start + rounding) + 1;
@@ -27,7 +27,7 @@ function quantile(sorted, share) {
   return sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))];
 }
 
-/** A counter's values over time; of those at one time the last counts. */
+/** A counter's values over time; of several values at the same time, the last one. */
 function valuesOf(points, from) {
   points.sort((a, b) => a[0] - b[0]);
   return points
@@ -36,7 +36,7 @@ function valuesOf(points, from) {
     .map(([at, value]) => [at - from, value]);
 }
 
-/** How long the union of a lane's spans lasts. */
+/** The duration of the union of a lane's spans. */
 function busyTime(spans) {
   let busy = 0;
   let until = -Infinity;
@@ -154,7 +154,7 @@ export function readTrace(json, fileName) {
   const spanCount = sorted.reduce((sum, lane) => sum + lane.count, 0);
   let drawnUntil = until - from;
   if (spanCount > mostSpans) {
-    // The earliest of all lanes, so that what is drawn is complete up to some time.
+    // The earliest spans of all lanes, so that the drawing is complete up to some time.
     const starts = sorted.flatMap((lane) => lane.spans.map((span) => span.start)).sort((a, b) => a - b);
     drawnUntil = starts[mostSpans];
     for (const lane of sorted) lane.spans = lane.spans.filter((span) => span.start < drawnUntil);

@@ -51,7 +51,7 @@ struct Result {
 struct Host {
   std::string processor;
   unsigned cores = 0;
-  double load = 0;  ///< the average number of tasks that wanted a core in the last minute
+  double load = 0;  ///< the average number of runnable tasks of the system in the last minute
   std::string compiler;
   bool optimised = false;
   bool steady_clock = false;  ///< whether the processor's counter is steady

@@ -86,7 +86,7 @@ class Core {
   /// Runs tasks until the request to leave.
   template <class Kernels>
   __aicore__ inline void Serve() {
-    number_ = Number();  // of an earlier launch, or one to leave
+    number_ = Number();  // the request of an earlier launch, or a request to leave
     if (IsToLeave()) return Tell(mailbox::gone, launch_);
     Tell(mailbox::here, launch_);
     for (std::uint32_t polls = 1;; ++polls) {
@@ -110,12 +110,12 @@ class Core {
   __aicore__ inline std::uint64_t Do(std::uint64_t command) {
     const std::uint64_t kernel = mailbox_.Load(offsetof(mailbox::Request, kernel));
     const std::uint64_t words = mailbox_.Load(offsetof(mailbox::Request, words));
-    mailbox_.DiscardAll();  // the arguments, and whatever other tasks have written
+    mailbox_.DiscardAll();  // the arguments, and the results of other tasks
     constexpr std::uint64_t args = offsetof(mailbox::Request, args);
     if (command == mailbox::echo) return mailbox::echo_of(mailbox_.Load(args));
     const std::uint64_t code = Kernels::Run(kernel, reinterpret_cast<__gm__ std::int64_t*>(at_ + args), words);
-    AscendC::PipeBarrier<PIPE_ALL>();  // what the task copies
-    mailbox_.DiscardAll();             // what it has written with scalar code
+    AscendC::PipeBarrier<PIPE_ALL>();  // waits for the copies of the task
+    mailbox_.DiscardAll();             // writes back the stores of its scalar code
     Words::Barrier();
     return code;
   }
@@ -145,7 +145,7 @@ class Core {
   Words departure_;
   Words mailbox_;
   std::uint64_t launch_;
-  std::uint64_t number_ = 0;  // of the request that was done last
+  std::uint64_t number_ = 0;  // the number of the last request that was done
 };
 
 /// The body of the kernel, on each core.

@@ -27,7 +27,7 @@ constexpr std::uint64_t line_bytes = 64;
 enum Command : std::uint64_t {
   run = 1,  ///< call the kernel with the arguments
   echo,     ///< answer with echo_of(the first argument), which shows that both sides see what the other writes
-  leave,    ///< end, if the launch's number is at most `kernel`
+  leave,    ///< end the kernel if the launch's number is at most `kernel`
 };
 
 /// The state of a core.
@@ -57,7 +57,7 @@ struct Request {
 struct Answer {
   std::uint64_t number;  ///< that of the request that was done last
   std::uint64_t state;
-  std::uint64_t code;  ///< 0, or what went wrong; of an echo, its value; of a core that comes or is gone, the launch
+  std::uint64_t code;  ///< 0, or the failure; of an echo, its value; of a core that starts or leaves, the launch
   std::uint64_t unused[5];
 };
 

@@ -2,15 +2,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Rondo's refresh kernel for the device, in Ascend C, for vector cores of a2a3 and a5. Compile it with the vendor's
-// compiler, as your own kernels, and list it among Options::kernels; docs/onboard.md shows how.
+// compiler, like your own kernels, and list it among Options::kernels; docs/onboard.md shows how.
 //
 //   for each of `count` relocations:  table[relocation.at] = bases[relocation.base] + relocation.addend
 //
 // A relocation is 16 bytes: the addend, 8 bytes; where its slot begins in the table, 4 bytes; the number of its base in
 // the low 31 bits of the last word, whose top bit says that the slot has 4 bytes instead of 8. Relocations stand in
 // ascending order of their slots, which do not overlap. The table, the array of relocations and the destination
-// of host inputs begin at multiples of 64 bytes; `relocations` may point to any element of that array. What is read may
-// be read up to the next multiple of 64.
+// of host inputs begin at multiples of 64 bytes; `relocations` may point to any element of that array. The memory that
+// is read must be readable up to the next multiple of 64.
 //
 // Words between the slots do not change. Each block works on its own range of relocations, and no line of 64 bytes has
 // slots of two blocks, since a core that writes to a line writes all of it.

@@ -35,7 +35,7 @@ class EdgeOrchestrator final : public Orchestrator<EdgeOrchestrator> {
       throw Error(Errc::invalid_argument, Error::Text("add_edge: the first task was not added before the second; edges "
                                                       "lead from earlier to later tasks"));
     }
-    if (before.slot->number != before.number) return;  // it is done, and another task uses its slot
+    if (before.slot->number != before.number) return;  // `before` is done, and another task uses its slot
     if (after.slot->linked >= TaskSlot::own_edges) reserve_edge();
     before.slot->mark = 0;
     link(*after.slot, *before.slot);

@@ -81,7 +81,7 @@ class Conductor {
   Rounds& rounds_;
   State state_ = State::idle;
   Status status_;            ///< of the last round
-  std::uint32_t asked_ = 0;  ///< rounds; each is requested after the one before has finished
+  std::uint32_t asked_ = 0;  ///< the number of rounds requested; each is requested after the one before has finished
   Signal request_{0};
   Signal finished_{0};
   std::atomic<bool> stopping_{false};

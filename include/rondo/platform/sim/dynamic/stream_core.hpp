@@ -65,7 +65,6 @@ class StreamCore {
   StreamCore(const StreamCore&) = delete;
   StreamCore& operator=(const StreamCore&) = delete;
 
-  /// The device memory of all rings together.
   [[nodiscard]] Bytes heap_bytes() const noexcept { return Bytes{heap_bytes_ * ring_count_}; }
   void place_heaps(std::uint64_t base) noexcept {
     for (std::uint32_t r = 0; r < ring_count_; ++r) rings_[r].heap_base = base + r * heap_bytes_;
@@ -300,7 +299,7 @@ class StreamCore {
     bool is_shared = false;        ///< whether all rings share it
   };
 
-  /// Frees what is done, oldest first. @returns whether it freed anything
+  /// Frees the resources of tasks that are done, oldest first. @returns whether it freed any
   bool reclaim() noexcept;
   [[nodiscard]] bool all_reclaimed() const noexcept {
     for (const ScopeRing& ring : rings_) {

@@ -63,7 +63,7 @@ enum class Errc : std::uint16_t {
     case Errc::wrong_size:
       return "the bound memory does not hold exactly the tensor's elements; bind a span of that size";
     case Errc::wrong_tensor:
-      return "the call takes no such tensor; bind the graph's own inputs, outputs and inouts, upload residents";
+      return "this call does not take the tensor; bind inputs, outputs and inouts of this graph, and upload residents";
     case Errc::unbound_tensor: return "an input, output or inout is not bound; bind each one once per round";
     case Errc::bound_twice: return "the tensor is bound twice in one round; bind it once";
     case Errc::misaligned:
@@ -96,17 +96,17 @@ enum class Errc : std::uint16_t {
     case Errc::no_such_device: return "there is no such device; check the driver and the device number";
     case Errc::unsupported: return "the platform cannot do this; choose another platform or leave the feature out";
     case Errc::timed_out: return "the device did not finish in time; raise the limit, or find the kernel that hangs";
-    case Errc::stopped: return "a stop was requested in the middle of a round; the session is poisoned, close it";
+    case Errc::stopped: return "a stop was requested in the middle of a round; the session is poisoned: close it";
     case Errc::abandoned: return "the round was dropped before it was finished; its outputs were not copied";
     case Errc::kernel_failed:
-      return "a kernel threw an exception, or a library call failed; the session is poisoned, close it and correct "
+      return "a kernel threw an exception, or a library call failed; the session is poisoned: close it and correct "
              "the task";
     case Errc::deadlock:
       return "the round waits for memory or room that nothing will free; make the ring larger, or use narrower scopes";
     case Errc::orchestration_failed:
-      return "the orchestration threw an exception; the session is poisoned, close it and correct the orchestration";
+      return "the orchestration threw an exception; the session is poisoned: close it and correct the orchestration";
     case Errc::device_failed:
-      return "the device reported a failure; the session is poisoned, close it and open a new one";
+      return "the device reported a failure; the session is poisoned: close it and open a new one";
     case Errc::check_failed:
       return "a task reads or writes something that it does not declare, or two tasks race; read the checking engine's "
              "findings";

@@ -20,7 +20,7 @@ namespace rondo::python {
 
 std::string to_dot(const TaskGraph&) {
   fail(Errc::unsupported,
-       "the package was built without pictures of graphs; build it anew where the libraries of rondo::observe are "
+       "the package was built without pictures of graphs; build it again where the libraries of rondo::observe are "
        "installed (Debian: libfmt-dev librange-v3-dev nlohmann-json3-dev)");
 }
 

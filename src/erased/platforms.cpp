@@ -40,7 +40,7 @@ constexpr PlatformEntry entries[] = {
 void require_watching() {
 #ifndef RONDO_ERASED_WATCHES
   fail(Errc::unsupported,
-       "Rondo was built without traces; build it anew where the libraries of rondo::observe are installed (Debian: "
+       "Rondo was built without traces; build it again where the libraries of rondo::observe are installed (Debian: "
        "libfmt-dev librange-v3-dev nlohmann-json3-dev)");
 #endif
 }

@@ -1,4 +1,4 @@
-// expect: rondo: add<K> takes one argument for each parameter of K::run, but rondo::Block
+// expect: rondo: add<K> takes one argument for each parameter of K::run except rondo::Block
 // SPDX-FileCopyrightText: 2026 The Rondo authors
 // SPDX-License-Identifier: Apache-2.0
 #include <rondo/graph/task_graph.hpp>

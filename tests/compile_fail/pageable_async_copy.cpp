@@ -1,4 +1,4 @@
-// expect: rondo: an asynchronous copy would still be at this memory when the call returns
+// expect: rondo: an asynchronous copy would still use this memory when the call returns
 // SPDX-FileCopyrightText: 2026 The Rondo authors
 // SPDX-License-Identifier: Apache-2.0
 #include <rondo/rondo.hpp>

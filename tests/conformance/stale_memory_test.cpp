@@ -95,7 +95,7 @@ TEST_CASE_TEMPLATE("A round that binds released device memory is refused", P, RO
     memory::Registry& registry = memory::Registry::instance();
     const memory::Space space = f.session.platform().memory_space();
     registry.note_allocated(space, span.data().address(), Bytes{4 * n});
-    f.refuses("x", "allocated anew", prebound);
+    f.refuses("x", "allocated again", prebound);
     f.runs(kept);
     registry.note_released(space, span.data().address(), nullptr);
     registry.forget_released(space, span.data().address());

@@ -228,5 +228,5 @@ TEST_CASE("The page of errors says what they say") {
   std::ostringstream text;
   text << file.rdbuf();
   CHECK_MESSAGE(text.str() == expected,
-                "write the page anew: RONDO_WRITE_ERRORS=docs/errors.md, and read what changed");
+                "write the page again with RONDO_WRITE_ERRORS=docs/errors.md, and read what changed");
 }

@@ -62,7 +62,7 @@ def main():
         if used and not used <= orders <= used | known:
             faults.append(f"{files[0]}: {name} is used with {' '.join(sorted(used))}; the page says {' '.join(sorted(orders))}")
         if len(why) < 5:
-            faults.append(f"{files[0]}: {name} says not why its orders suffice")
+            faults.append(f"{files[0]}: {name} does not say why its orders suffice")
     for key in sorted(set(declared) | set(listed)):
         if declared[key] != listed[key]:
             faults.append(f"{key[0]}: {key[1]} is declared {declared[key]} times and has {listed[key]} rows")

@@ -122,7 +122,7 @@ for name, requires in (("rondo", []), ("search", ["rondo", "range-v3::range-v3"]
     check(components[name].requires == requires, f"{name} requires {components[name].requires}")
 files = sorted(str(p.relative_to(work / "package")) for p in (work / "package").rglob("*") if p.is_file())
 headers = sorted(str(p.relative_to(recipe.parents[1])) for p in (recipe.parents[1] / "include").rglob("*") if p.suffix in (".hpp", ".cpp"))
-check(files == sorted(headers + ["licenses/LICENSE"]), f"the package holds other files than headers, the kernels that users compile, and licence: {files}")
+check(files == sorted(headers + ["licenses/LICENSE"]), f"the package has files other than headers, the kernels that users compile, and licence: {files}")
 
 test = load(recipe / "test_package" / "conanfile.py", "test_recipe").RondoTestConan
 check(all(hasattr(test, step) for step in ("requirements", "build", "test")), "the test package lacks a step")

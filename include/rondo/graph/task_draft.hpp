@@ -290,7 +290,7 @@ constexpr TaskId TaskGraph::add_checked(Blocks blocks, detail::ParameterList<P..
   using List = detail::ParameterList<P...>;
   constexpr std::size_t wanted = detail::arguments_before(sizeof...(P), List{});
   static_assert(sizeof...(A) == wanted,
-                "rondo: add<K> takes one argument for each parameter of K::run, but rondo::Block");
+                "rondo: add<K> takes one argument for each parameter of K::run except rondo::Block");
   if constexpr (sizeof...(A) == wanted) {
     const std::string_view name{K::name.data(), K::name.size()};
     Draft draft{*this};

@@ -18,7 +18,7 @@ namespace rondo::launch {
 /// The capacity of a LaunchCache, which evicts the least recently used entry.
 template <std::size_t Capacity>
 struct Lru {
-  static_assert(Capacity > 0, "rondo: a cache of no entries caches nothing");
+  static_assert(Capacity > 0, "rondo: the capacity of a cache must be at least 1");
   static constexpr std::size_t capacity = Capacity;
 };
 

@@ -33,7 +33,9 @@ class WorkerPool {
 
   /// @throws Error invalid_argument if there are no workers, out_of_resources if a thread cannot be started
   WorkerPool(std::size_t workers, Work work, Drop drop) : work_{std::move(work)}, drop_{std::move(drop)} {
-    if (workers == 0) throw Error(Errc::invalid_argument, Error::Text("a pool of no worker never ends; ask for one"));
+    if (workers == 0)
+      throw Error(Errc::invalid_argument,
+                  Error::Text("a pool without workers never finishes a job; ask for at least one worker"));
     threads_.reserve(workers);
     try {
       for (std::size_t w = 0; w < workers; ++w) threads_.emplace_back([this, w] { serve(w); });

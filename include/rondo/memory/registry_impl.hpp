@@ -48,7 +48,7 @@ RONDO_INLINE const char* describe(Staleness staleness) noexcept {
     case Staleness::none: return "the memory is usable";
     case Staleness::released: return "the memory was released; bind memory that is allocated until the round has ended";
     case Staleness::replaced:
-      return "the memory was released, and allocated anew, after the bindings were made; prebind again";
+      return "the memory was released and allocated again after the bindings were made; prebind again";
     case Staleness::arena_moved:
       return "the session's arena was at this address and has moved; ask the session for it again";
     case Staleness::of_another_session:

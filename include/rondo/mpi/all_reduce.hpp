@@ -206,8 +206,9 @@ class AllReduce {
   [[nodiscard]] Error::Text explain(Status status) const noexcept {
     if (failed_ && status == *failed_) {
       if (code_ != MPI_SUCCESS) return Error::Text{"all_reduce: ", detail::text_of(code_).c_str()};
-      return Error::Text{"all_reduce: rank ", group_.rank(), " waited ", group_.patience_ms(),
-                         " ms for the others; a rank that cannot go on should end all, by Environment::abort"};
+      return Error::Text{
+          "all_reduce: rank ", group_.rank(), " waited ", group_.patience_ms(),
+          " ms for the others; a rank that cannot continue should end all ranks with Environment::abort"};
     }
     if (status.code() == Errc::busy) return Error::Text("all_reduce: started already, or in the middle of a round");
     if (status == Status{Errc::invalid_argument}) return Error::Text("all_reduce: finish() without start()");

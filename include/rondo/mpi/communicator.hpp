@@ -245,7 +245,7 @@ class Communicator {
       give_up();
       throw Error(Errc::timed_out,
                   Error::Text{name, ": rank ", ranks.rank(), " waited ", ranks.group_.patience_ms(), " ms for ", whom,
-                              "; a rank that cannot go on should end all, by Environment::abort"});
+                              "; a rank that cannot continue should end all ranks with Environment::abort"});
     }
     void give_up() noexcept {
       (void)memory.release();  // MPI still uses it

@@ -36,7 +36,7 @@ struct SavedName {
   return hash.value();
 }
 [[noreturn, gnu::cold]] inline void refuse_saved(const char* path, const Error::Text& why) {
-  throw Error(Errc::invalid_argument, Error::Text{path, ": ", why, "; delete the file, and save the session anew"});
+  throw Error(Errc::invalid_argument, Error::Text{path, ": ", why, "; delete the file, and save the session again"});
 }
 
 inline void add_tensors(Hash& hash, const graph::GraphView& graph) {

@@ -72,7 +72,7 @@ class EnqueuedRounds : public Base {
     static_assert(HasCallersStream<typename Base::Platform>,
                   "rondo: the platform has no streams of callers; choose one that declares Capability::callers_stream");
     static_assert((AsyncPair<B> && ...),
-                  "rondo: an enqueued round would still be at this memory when the call returns; bind pinned memory, "
+                  "rondo: an enqueued round would still use this memory when the call returns; bind pinned memory, "
                   "snapshot(...), or device memory");
     Base::template check_strategy<B...>();
   }

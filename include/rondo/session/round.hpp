@@ -166,10 +166,9 @@ class SteppedRounds : public Base {
   /// other ways to run a round return from then on.
   template <BoundPair... B>
   [[nodiscard]] auto begin_async_round(const B&... pairs) noexcept {
-    static_assert(
-        (AsyncPair<B> && ...),
-        "rondo: an asynchronous copy would still be at this memory when the call returns; bind pinned memory, "
-        "snapshot(...), or device memory");
+    static_assert((AsyncPair<B> && ...),
+                  "rondo: an asynchronous copy would still use this memory when the call returns; bind pinned memory, "
+                  "snapshot(...), or device memory");
     return begin_pairs(true, pairs...);
   }
 

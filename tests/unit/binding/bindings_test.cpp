@@ -205,10 +205,10 @@ TEST_CASE("A tensor of another graph is refused, even one with the same name, pl
   Rig rig;
   TaskGraph other;
   const auto foreign = other.input<float>("x", {4});
-  rig.refuses(Errc::wrong_tensor, std::tuple{"the call takes no such tensor"}, bind(foreign, rig.hx),
+  rig.refuses(Errc::wrong_tensor, std::tuple{"this call does not take the tensor"}, bind(foreign, rig.hx),
               bind(rig.a, rig.ha), bind(rig.y, rig.hy), bind(rig.z, rig.hz));
-  rig.refuses(Errc::wrong_tensor, std::tuple{"the call takes no such tensor"}, bind(rig.x, rig.hx), bind(rig.a, rig.ha),
-              bind(rig.y, rig.hy), bind(rig.z, rig.hz), bind(foreign, rig.hx));
+  rig.refuses(Errc::wrong_tensor, std::tuple{"this call does not take the tensor"}, bind(rig.x, rig.hx),
+              bind(rig.a, rig.ha), bind(rig.y, rig.hy), bind(rig.z, rig.hz), bind(foreign, rig.hx));
 }
 
 TEST_CASE("The same memory may serve two inputs") {

@@ -269,7 +269,7 @@ TEST_CASE("A file of another graph, platform, planner or number of threads is re
 
   const Raised other_planner = small.opened<Counting>(small.path.c_str());
   CHECK(other_planner.code == Errc::invalid_argument);
-  CHECK(says(other_planner.text, small.path, "another planner", "save the session anew"));
+  CHECK(says(other_planner.text, small.path, "another planner", "save the session again"));
 
   const Raised other_platform =
       raised([&] { auto session = open<OnThreads>(small.graph, on_threads(small.path.c_str())); });

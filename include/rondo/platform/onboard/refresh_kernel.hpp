@@ -54,7 +54,8 @@ class RefreshKernel {
   [[nodiscard]] bool is_usable() const noexcept { return is_correct_; }
   /// The reason why it cannot, for the session's log.
   [[nodiscard]] const char* remark() const noexcept {
-    if (function_ != nullptr) return "the kernel rondo_refresh computes wrong addresses and is not used; build it anew";
+    if (function_ != nullptr)
+      return "the kernel rondo_refresh computes wrong addresses and is not used; build it again";
     return "there is no kernel rondo_refresh; addresses that change are computed by the host";
   }
 

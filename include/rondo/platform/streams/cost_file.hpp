@@ -187,7 +187,8 @@ inline void write_costs(const char* path, const MeasuredCosts& costs) {
   if (is_good && format == 1) return costs;
   throw Error(
       Errc::invalid_argument,
-      Error::Text{path, ": this is no file of costs, or one of another version; tools/calibrate writes it anew"});
+      Error::Text{path,
+                  ": this is not a file of costs, or it is of another version; write it again with tools/calibrate"});
 }
 
 /// The measured costs as predictions take them (`Model::Options::costs`): the launch, and the latency and bandwidth of

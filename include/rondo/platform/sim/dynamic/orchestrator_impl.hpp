@@ -117,7 +117,7 @@ inline TaskRef Orchestrator<Derived>::add_checked(Blocks blocks, rondo::detail::
   constexpr std::size_t wanted = rondo::detail::arguments_before(sizeof...(P), List{});
   constexpr std::size_t tensor_count = (std::size_t{0} + ... + (rondo::detail::Parameter<P>::is_tensor ? 1 : 0));
   static_assert(sizeof...(A) == wanted,
-                "rondo: add<K> takes one argument for each parameter of K::run, but rondo::Block");
+                "rondo: add<K> takes one argument for each parameter of K::run except rondo::Block");
   if constexpr (sizeof...(A) == wanted) {
     const std::string_view name{K::name.data(), K::name.size()};
     check_add(name, blocks, tensor_count, wanted - tensor_count);

@@ -279,7 +279,7 @@ class Instance {
         held_(ports_.view().size()),
         rules_{frozen.view()} {
     watch_.open(platform);
-    values_.open(frozen.view(), bases.sources, &values);
+    values_.open(frozen.view(), bases.sources, values);
     pass_addresses();
     readiness_ = readiness_between_rounds();
   }

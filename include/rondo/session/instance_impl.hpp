@@ -46,8 +46,7 @@ template <Platform P, class Policies, class Graph, class Layout>
 Status Instance<P, Policies, Graph, Layout>::close() noexcept {
   if (!std::exchange(is_open_, false)) return {};
   const Status unloaded = runner_.unload();
-  const Status released = refresher_.release();
-  return unloaded.ok() ? released : unloaded;
+  return first_failure(unloaded, refresher_.release());
 }
 
 template <Platform P, class Policies, class Graph, class Layout>

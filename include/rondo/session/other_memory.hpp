@@ -100,9 +100,7 @@ class OtherMemory {
   [[nodiscard]] const std::vector<memory::detail::Block>& all() const noexcept { return blocks_; }
   Status release() noexcept {
     Status first;
-    for (const Block& block : blocks_) {
-      if (const Status status = platform_.release(block.at); first.ok()) first = status;
-    }
+    for (const Block& block : blocks_) first = first_failure(first, platform_.release(block.at));
     blocks_.clear();
     return first;
   }

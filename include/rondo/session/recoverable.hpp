@@ -194,7 +194,7 @@ class Recoverable {
     require_same_graph(*next);
     HostMemory memory[2] = {host_memory(*next), host_memory(*next)};
     if (has_any_) {
-      check(State::copy(*next, kept_.data(), true, true));
+      require_ok(State::copy(*next, kept_.data(), true, true), "restoring the residents");
       kept.state.give(*next);
     }
     std::copy(kept_.begin(), kept_.end(), memory[last_].get());
@@ -259,9 +259,6 @@ class Recoverable {
     if (next.interface().tag == session_->interface().tag) return;
     throw Error(Errc::wrong_tensor, Error::Text("recover: the callable opened another graph than before; its "
                                                 "tensors are not those of the checkpoint"));
-  }
-  static void check(Status status) {
-    if (!status) throw Error(status.code(), Error::Text{"restoring the residents: ", status.message()});
   }
 
   Open open_;

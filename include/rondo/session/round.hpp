@@ -234,14 +234,14 @@ class SteppedRounds : public Base {
   Status finish_open_round(Status status, std::span<const Binding> bindings) noexcept {
     leave_round();
     if (status.ok()) status = executor().copy_out(instance().work_of(bindings));
-    if (const Status waited = executor().finish(); status.ok()) status = waited;
+    status = first_failure(status, executor().finish());
     return this->derived().settle(status);
   }
   /// `so_far`: the status of the steps that the round has taken.
   void abandon_round(Status so_far) noexcept {
     this->rounds_when_lost_ = this->derived().rounds();
     leave_round();
-    if (const Status waited = executor().finish(); so_far.ok()) so_far = waited;
+    so_far = first_failure(so_far, executor().finish());
     this->observe_.round_ends(index(), so_far.ok() ? Status{Errc::abandoned} : so_far);
     if (!so_far) (void)this->note_failure(so_far);
   }

@@ -278,7 +278,7 @@ class Instance {
         runner_{first, frozen, refresher_.table(), rest...},
         held_(ports_.view().size()),
         rules_{frozen.view()} {
-    watch_.open(platform);
+    if constexpr (checks_memory<P, Policies>) space_ = platform.memory_space();
     values_.open(frozen.view(), bases.sources, values);
     pass_addresses();
     readiness_ = readiness_between_rounds();
@@ -308,7 +308,11 @@ class Instance {
   /// Refuses memory that may not be used. The bindings are in the order of the ports.
   [[gnu::always_inline]] Status check_memory(std::span<const Binding> bindings,
                                              std::uint64_t bound_at = memory::Registry::bound_now) noexcept {
-    return watch_.check(*this, {at_.arena, layout_.arena_bytes()}, graph_.view(), bindings, bound_at);
+    if constexpr (checks_memory<P, Policies>) {
+      return check_memory_of_round(*this, space_, {at_.arena, layout_.arena_bytes().value}, graph_.view(), bindings,
+                                   bound_at);
+    }
+    return {};
   }
 
   /// Checks bindings and sorts them into the order of the ports.
@@ -392,7 +396,7 @@ class Instance {
   std::vector<char> held_;  ///< by port
   Rules rules_;
   std::uint64_t refusal_detail_ = 0;
-  [[no_unique_address]] MemoryWatch<checks_memory<P, Policies>> watch_;
+  [[maybe_unused]] memory::Space space_{};  ///< of the device, if memory is checked
 };
 
 }  // namespace rondo::detail

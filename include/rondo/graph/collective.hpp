@@ -342,12 +342,11 @@ TaskId add_checked_collective(TaskGraph& graph, CollectiveTask task, bool may_wr
   }
   if (is_between_two(task.what) && other == ranks.rank()) fail({"names rank ", other, ", which is this one"});
   if (reduces(task.what)) {
-    const bool is_float = task.type == DataType::float32 || task.type == DataType::float64 ||
-                          task.type == DataType::float16 || task.type == DataType::bfloat16;
     const bool adds_up = task.options.reduction == Reduction::sum || task.options.reduction == Reduction::product;
     if (is_complex(task.type) && !adds_up) fail({"reduces complex numbers only to their sum or product"});
-    if (task.options.reduction == Reduction::mean && !is_float)
+    if (task.options.reduction == Reduction::mean && is_integer(task.type)) {
       fail({"cannot take the mean of integers; choose the sum"});
+    }
     if (task.type == DataType::boolean || is_a5_only(task.type)) fail({"cannot reduce ", to_string(task.type)});
   }
   const graph::TensorRecord& from = view.tensors[index(task.from.tensor())];

@@ -138,7 +138,6 @@ class SessionState {
 template <class Open, class Options>
 class Recoverable {
  public:
-  /// The type of the session.
   using Session = std::invoke_result_t<Open&, const Options&>;
 
   /// Opens the session. @throws Error as `open` does; out_of_memory

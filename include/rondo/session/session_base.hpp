@@ -55,7 +55,6 @@ class SessionBase {
                 "rondo: Policies::Check takes effect in open(); open the session with it");
 
  public:
-  /// The platform of the session.
   using Platform = P;
   /// The options of a session: the platform's, and those of the runtime if it has any.
   using Options = typename Policies::Runtime::template Options<P>;

@@ -2,17 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <rondo/binding/bindings.hpp>
-#include <rondo/binding/ports.hpp>
-#include <rondo/error.hpp>
-#include <rondo/graph/records.hpp>
 #include <rondo/memory/registry.hpp>
 #include <rondo/tensor/strided_layout.hpp>
 #include <rondo/types.hpp>
 
 #include <cstddef>
 #include <cstdint>
-#include <span>
 
 namespace rondo::detail {
 
@@ -61,36 +56,5 @@ class ArenaWatch {
  private:
   [[maybe_unused]] std::uint64_t owner_ = 0;
 };
-
-/// Checks the memory that a round of an instance would use: the arena, and what the bindings, in the order of the
-/// ports, or held ports name. `space`: of the device; `bound_at`: see memory::Registry::check(). Errors: stale_memory,
-/// with its cause as the detail of the refusal.
-template <class Instance>
-Status check_memory_of_round(Instance& instance, memory::Space space, DeviceSpan<std::byte> arena,
-                             const graph::GraphView& graph, std::span<const Binding> bindings,
-                             std::uint64_t bound_at) noexcept {
-  using memory::Staleness;
-  memory::Registry& registry = memory::Registry::instance();
-  const auto refuse = [&](Staleness staleness, std::uint32_t tensor) {
-    instance.set_refusal_detail(static_cast<std::uint64_t>(staleness));
-    return Status::of_tensor(Errc::stale_memory, tensor);
-  };
-  for (std::size_t p = 0; p < instance.port_count(); ++p) {
-    const bool is_held = instance.is_held(p);
-    const bool is_carried = is_carried_in_args(instance.record(p).direction);
-    if (is_held && is_carried) continue;
-    const std::uint64_t device = is_held ? instance.address(p) : bindings[p].device;
-    const std::uint64_t bytes = instance.record(p).bytes;
-    const auto host = reinterpret_cast<std::uintptr_t>(bindings[p].data);
-    const Staleness found = device != 0 ? registry.check_bound(space, arena.data().address(), device, bytes, bound_at)
-                                        : registry.check(memory::Space::host, host, bytes, bound_at);
-    if (found != Staleness::none) return refuse(found, instance.tensor(p));
-  }
-  const Staleness found = registry.check(space, arena.data().address(), arena.size());
-  if (found == Staleness::none) return {};
-  std::uint32_t t = 0;  // the first tensor in the arena
-  while (t + 1 < graph.tensors.size() && is_carried_in_args(graph.tensors[t].direction)) ++t;
-  return refuse(found, t);
-}
 
 }  // namespace rondo::detail

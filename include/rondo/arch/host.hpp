@@ -18,7 +18,6 @@ struct Host : CommonFacts {
   static constexpr std::uint32_t max_task_tensors = 1U << 24;
   static constexpr std::uint32_t max_task_scalars = 1U << 24;
   static constexpr std::uint32_t max_graph_tensors = 0xFFFF'FFFE;
-  static constexpr std::uint32_t max_graph_scalars = 0xFFFF'FFFF;
 
   static constexpr std::uint32_t arena_alignment = 64;  ///< bytes; a cache line
   static constexpr std::uint32_t block_granule = 8;     ///< bytes; also the alignment of memory that is bound in place

@@ -170,6 +170,11 @@ class [[nodiscard]] Status {
 };
 static_assert(sizeof(Status) == 8);
 
+/// The first of two statuses that is a failure; ok if neither is.
+[[nodiscard]] constexpr Status first_failure(Status first, Status second) noexcept {
+  return first.ok() ? second : first;
+}
+
 /// The exception of set-up code: a code, the caller's source location, and a text that says what happened, where, and
 /// what to do. Copying it neither allocates nor throws.
 class Error : public std::exception {
@@ -190,5 +195,10 @@ class Error : public std::exception {
   std::source_location where_;
   Text text_;
 };
+
+/// @throws Error with the code and the sentence of the status if it is a failure. `what`: what failed.
+inline void require_ok(Status status, const char* what, std::source_location where = std::source_location::current()) {
+  if (!status) throw Error(status.code(), Error::Text{what, ": ", status.message()}, where);
+}
 
 }  // namespace rondo

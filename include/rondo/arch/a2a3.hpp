@@ -17,12 +17,8 @@ struct A2A3 : CommonFacts {
   static constexpr std::uint32_t aicpu_threads = 4;  ///< one orchestrator and the schedulers
   static constexpr std::uint32_t aicpu_schedulers = 3;
   static constexpr std::uint64_t counter_hz = 50'000'000;
-  static constexpr bool aicpu_invalidates_cache = true;  ///< after a host DMA
-  static constexpr std::uint32_t block_guard = 32;       ///< bytes after each sub-allocation
-  static constexpr bool has_fp8 = false;  ///< whether the chip computes with FP8E4M3FN, FP8E8M0 and FP4E2M1
-
-  static constexpr const char* cube_compiler_arch = "dav-c220-cube";
-  static constexpr const char* vector_compiler_arch = "dav-c220-vec";
+  static constexpr std::uint32_t block_guard = 32;  ///< bytes after each sub-allocation
+  static constexpr bool has_fp8 = false;            ///< whether the chip computes with FP8E4M3FN, FP8E8M0 and FP4E2M1
 };
 static_assert(Arch<A2A3>);
 static_assert(cores<A2A3>(CoreType::cube) == 24 && cores<A2A3>(CoreType::vector) == 48);

@@ -17,12 +17,8 @@ struct A5 : CommonFacts {
   static constexpr std::uint32_t aicpu_threads = 5;  ///< one orchestrator and the schedulers
   static constexpr std::uint32_t aicpu_schedulers = 4;
   static constexpr std::uint64_t counter_hz = 1'000'000'000;
-  static constexpr bool aicpu_invalidates_cache = false;  ///< after a host DMA
-  static constexpr std::uint32_t block_guard = 0;         ///< bytes after each sub-allocation
-  static constexpr bool has_fp8 = true;  ///< whether the chip computes with FP8E4M3FN, FP8E8M0 and FP4E2M1
-
-  static constexpr const char* cube_compiler_arch = "dav-c310-cube";
-  static constexpr const char* vector_compiler_arch = "dav-c310-vec";
+  static constexpr std::uint32_t block_guard = 0;  ///< bytes after each sub-allocation
+  static constexpr bool has_fp8 = true;            ///< whether the chip computes with FP8E4M3FN, FP8E8M0 and FP4E2M1
 };
 static_assert(Arch<A5>);
 static_assert(cores<A5>(CoreType::cube) == 36 && cores<A5>(CoreType::vector) == 72);

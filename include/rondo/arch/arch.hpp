@@ -16,25 +16,17 @@ struct CommonFacts {
   static constexpr std::uint32_t cube_cores_per_block = 1;
   static constexpr std::uint32_t vector_cores_per_block = 2;
 
-  static constexpr std::uint32_t cache_line = 64;                 ///< bytes
-  static constexpr std::uint32_t packed_output_alignment = 1024;  ///< bytes
-  static constexpr std::uint32_t arena_alignment = 1024;          ///< bytes
-  static constexpr std::uint32_t tensor_alignment = 64;           ///< bytes; alignment of a sub-allocation
-  static constexpr std::uint32_t view_alignment = 64;             ///< bytes; alignment of a view in its source
-  static constexpr std::uint32_t block_granule = 32;              ///< bytes; sub-allocation sizes are multiples of it
+  static constexpr std::uint32_t cache_line = 64;         ///< bytes
+  static constexpr std::uint32_t arena_alignment = 1024;  ///< bytes
+  static constexpr std::uint32_t tensor_alignment = 64;   ///< bytes; alignment of a sub-allocation
+  static constexpr std::uint32_t view_alignment = 64;     ///< bytes; alignment of a view in its source
+  static constexpr std::uint32_t block_granule = 32;      ///< bytes; sub-allocation sizes are multiples of it
 
   static constexpr bool has_float64 = false;  ///< whether it computes with double, and complex numbers of it
 
   static constexpr std::uint32_t max_task_tensors = 32;
   static constexpr std::uint32_t max_task_scalars = 16;
   static constexpr std::uint32_t max_graph_tensors = 256;
-  static constexpr std::uint32_t max_graph_scalars = 128;
-  static constexpr std::uint32_t max_dims = 5;
-  static constexpr std::uint32_t max_callables = 64;
-  static constexpr std::uint32_t max_function_ids = 1024;
-
-  static constexpr std::uint32_t op_timeout_seconds = 45;
-  static constexpr std::uint32_t stream_timeout_seconds = 50;
 };
 
 /// The number of cores of one type on the whole chip.

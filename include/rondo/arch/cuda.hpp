@@ -25,10 +25,7 @@ struct Cuda : CommonFacts {
   static constexpr std::uint32_t aicpu_threads = 0;
   static constexpr std::uint32_t aicpu_schedulers = 0;
   static constexpr std::uint64_t counter_hz = 1'000'000'000;
-  static constexpr bool aicpu_invalidates_cache = false;
   static constexpr bool has_fp8 = true;
-  static constexpr const char* cube_compiler_arch = "sm_70";
-  static constexpr const char* vector_compiler_arch = "sm_70";
 };
 static_assert(Arch<Cuda>);
 static_assert(block_bytes<Cuda>(33) == 64);

@@ -18,7 +18,6 @@ struct Host : CommonFacts {
   static constexpr std::uint32_t max_task_tensors = 1U << 24;
   static constexpr std::uint32_t max_task_scalars = 1U << 24;
   static constexpr std::uint32_t max_graph_tensors = 0xFFFF'FFFE;
-  static constexpr std::uint32_t max_graph_scalars = 0xFFFF'FFFF;
 
   static constexpr std::uint32_t arena_alignment = 64;  ///< bytes; a cache line
   static constexpr std::uint32_t block_granule = 8;     ///< bytes; also the alignment of memory that is bound in place
@@ -29,9 +28,6 @@ struct Host : CommonFacts {
   static constexpr std::uint32_t aicpu_threads = 0;
   static constexpr std::uint32_t aicpu_schedulers = 0;
   static constexpr std::uint64_t counter_hz = 1'000'000'000;
-  static constexpr bool aicpu_invalidates_cache = false;
-  static constexpr const char* cube_compiler_arch = "";  ///< kernels are compiled with the program
-  static constexpr const char* vector_compiler_arch = "";
 };
 static_assert(Arch<Host>);
 static_assert(cores<Host>(CoreType::cube) == Host::max_blocks && cores<Host>(CoreType::vector) == Host::max_blocks);

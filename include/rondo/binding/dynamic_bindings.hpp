@@ -141,8 +141,6 @@ class DynamicBindings {
   [[nodiscard]] std::span<const std::int64_t> stated_symbols() const noexcept {
     return {symbols_.data(), stated_ == 0 ? 0 : symbols_.size()};
   }
-  /// The tensors to which these bindings belong.
-  [[nodiscard]] graph::GraphView interface() const noexcept { return view_; }
   /// The memory that the next round reads and writes: bound(), but in place of packed memory all bytes of the caller's
   /// memory from the first to the last element.
   [[nodiscard]] std::span<const detail::Binding> memory() const noexcept {
@@ -161,18 +159,13 @@ class DynamicBindings {
   /// are held. Call it when no round in flight writes that memory.
   template <class P, class IsHeld>
   [[gnu::cold]] Status settle(P& platform, const IsHeld& is_held) noexcept {
-    if (const Status status = find_unbound(); !status) return status;
+    for (const detail::Binding& b : bound_) {
+      if (b.bytes == detail::Binding::unbound) return Status::of_tensor(Errc::unbound_tensor, index(b.key.tensor()));
+    }
     return strided_->pack(platform, is_held);
   }
   /// Whether a round copies on the device, and so cannot be in flight together with others.
   [[nodiscard]] bool runs_alone() const noexcept { return has_strided_ && strided_->is_on_device(); }
-  /// Returns unbound_tensor for the first tensor without a binding.
-  [[nodiscard]] Status find_unbound() const noexcept {
-    for (const detail::Binding& b : bound_) {
-      if (b.bytes == detail::Binding::unbound) return Status::of_tensor(Errc::unbound_tensor, index(b.key.tensor()));
-    }
-    return {};
-  }
   /// Whether these bindings belong to `session`.
   [[nodiscard]] bool are_of(const Session& session) const noexcept { return &session_ == &session; }
 

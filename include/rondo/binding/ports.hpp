@@ -33,15 +33,10 @@ struct Placement {
   const std::uint64_t* others = nullptr;  ///< the addresses of tensors outside the arena, by tensor; null: none
 
   /// Whether a tensor's offset is relative to `ports`. A view is located in the memory of its source.
-  [[nodiscard]] static constexpr bool is_with_ports(const graph::GraphView& graph, std::size_t t) noexcept {
-    return graph.tensors[graph::root_of(graph.tensors, static_cast<std::uint32_t>(t))].has_memory_per_slot();
-  }
-  /// The same if each slot may have its own workspace.
   [[nodiscard]] static constexpr bool is_with_ports(const graph::GraphView& graph, std::size_t t,
-                                                    bool has_own_workspace) noexcept {
-    if (is_with_ports(graph, t)) return true;
-    return has_own_workspace &&
-           !graph.tensors[graph::root_of(graph.tensors, static_cast<std::uint32_t>(t))].is_shared_by_rounds();
+                                                    bool has_own_workspace = false) noexcept {
+    const graph::TensorRecord& root = graph.tensors[graph::root_of(graph.tensors, static_cast<std::uint32_t>(t))];
+    return root.has_memory_per_slot() || (has_own_workspace && !root.is_shared_by_rounds());
   }
   [[nodiscard]] constexpr DevicePtr<std::byte> base_of(const graph::GraphView& graph, std::size_t t) const noexcept {
     return is_with_ports(graph, t, has_own_workspace) ? ports : arena;

@@ -28,11 +28,7 @@ struct Keyed {
 /// Sorts and removes duplicates.
 [[gnu::noinline]] constexpr void sort_once_each(std::vector<Keyed>& list) {
   sort_keyed(list);
-  std::size_t kept = 0;
-  for (const Keyed& each : list) {
-    if (kept == 0 || list[kept - 1] < each) list[kept++] = each;
-  }
-  while (list.size() > kept) list.pop_back();
+  list.erase(std::unique(list.begin(), list.end()), list.end());
 }
 
 }  // namespace rondo::detail

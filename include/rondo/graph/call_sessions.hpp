@@ -28,20 +28,14 @@ struct CallSession {
 /// Notifies the callable, of type F, of a library call that a session opens or closes.
 template <class F>
 void tell_library(const CallSession& session, bool opens) {
-  const auto tell = [&](F& callable) {
+  const graph::TaskRecord& task = session.view.tasks[session.position];
+  with_callable<F>(session.view.args_of(task)[0].bits, [&](F& callable) {
     if (opens) {
       callable.session_opens(session);
     } else {
       callable.session_closes(session);
     }
-  };
-  if constexpr (is_stateless_call<F>) {
-    F callable{};
-    tell(callable);
-  } else {
-    const graph::TaskRecord& task = session.view.tasks[session.position];
-    tell(*reinterpret_cast<F*>(session.view.args_of(task)[0].bits));  // NOLINT: written by add_call()
-  }
+  });
 }
 
 namespace graph {

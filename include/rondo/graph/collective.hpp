@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <rondo/detail/bytes.hpp>
 #include <rondo/error.hpp>
 #include <rondo/graph/call_sessions.hpp>
 #include <rondo/graph/task_graph.hpp>
@@ -272,18 +273,18 @@ struct PlacedCollective {
 /// are none; CollectiveNumbers::none: no collective decides one of them.
 [[nodiscard]] inline std::uint64_t hash_loops(const GraphView& view, std::uint32_t task,
                                               std::span<const PlacedCollective> agreeing) {
-  std::uint64_t hash = 0;
+  if (view.tasks[task].loop == TaskRecord::no_loop) return 0;
+  rondo::detail::Hash hash;
   for (std::uint32_t l = view.tasks[task].loop; l != TaskRecord::no_loop; l = view.loops[l].parent) {
     const LoopRecord& loop = view.loops[l];
     const std::size_t deciding = find_deciding(view, loop, agreeing);
     if (deciding == agreeing.size()) return CollectiveNumbers::none;
     const auto most = static_cast<std::uint64_t>(view.args_of(view.tasks[loop.decision])[2].bits);
-    for (const std::uint64_t value : {std::uint64_t{1}, static_cast<std::uint64_t>(loop.kind), most, deciding}) {
-      hash = (hash ^ value) * 0x9E37'79B9'7F4A'7C15U;
-      hash ^= hash >> 32U;
-    }
+    hash.add(static_cast<std::uint64_t>(loop.kind));
+    hash.add(most);
+    hash.add(deciding);
   }
-  return hash;
+  return hash.value();
 }
 
 /// The collectives of a graph whose calls, of type Begin, `is_own` recognises; none unless the call at the session's
@@ -342,12 +343,11 @@ TaskId add_checked_collective(TaskGraph& graph, CollectiveTask task, bool may_wr
   }
   if (is_between_two(task.what) && other == ranks.rank()) fail({"names rank ", other, ", which is this one"});
   if (reduces(task.what)) {
-    const bool is_float = task.type == DataType::float32 || task.type == DataType::float64 ||
-                          task.type == DataType::float16 || task.type == DataType::bfloat16;
     const bool adds_up = task.options.reduction == Reduction::sum || task.options.reduction == Reduction::product;
     if (is_complex(task.type) && !adds_up) fail({"reduces complex numbers only to their sum or product"});
-    if (task.options.reduction == Reduction::mean && !is_float)
+    if (task.options.reduction == Reduction::mean && is_integer(task.type)) {
       fail({"cannot take the mean of integers; choose the sum"});
+    }
     if (task.type == DataType::boolean || is_a5_only(task.type)) fail({"cannot reduce ", to_string(task.type)});
   }
   const graph::TensorRecord& from = view.tensors[index(task.from.tensor())];

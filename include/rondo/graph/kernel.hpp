@@ -156,6 +156,8 @@ template <class... P>
 }
 
 template <class K>
+using ParametersOf = typename RunSignature<decltype(&K::run)>::Parameters;
+template <class K>
 inline constexpr bool never_throws = RunSignature<decltype(&K::run)>::never_throws;
 
 template <class K, class... P, std::size_t... I>
@@ -243,26 +245,24 @@ consteval bool check_kernel() {
                 "rondo: the kernel needs exactly one `static void run(...)` whose parameters are In<T>, Out<T>, "
                 "InOut<T>, Scratch<T>, scalars of at most 8 bytes, or rondo::Block");
   if constexpr (HasRun<K> && StatesCost<K>) {
-    static_assert(detail::is_cost_of<decltype(&K::cost), typename detail::RunSignature<decltype(&K::run)>::Parameters>,
+    static_assert(detail::is_cost_of<decltype(&K::cost), detail::ParametersOf<K>>,
                   "rondo: a kernel's cost is a `static double cost(...)` that takes the parameters of run and returns "
                   "nanoseconds");
   }
   if constexpr (HasRun<K> && WorksInPlace<K>) {
     static_assert(
-        detail::are_in_place(K::in_place, typename detail::RunSignature<decltype(&K::run)>::Parameters{}),
+        detail::are_in_place(K::in_place, detail::ParametersOf<K>{}),
         "rondo: a kernel's in_place names two parameters of run, counted from 0: an Out and an In of the same "
         "element type and rank");
   }
   if constexpr (HasRun<K> && WantsZeros<K>) {
-    static_assert(
-        detail::may_be_zeros(K::zeros.parameter, typename detail::RunSignature<decltype(&K::run)>::Parameters{}),
-        "rondo: a kernel's zeros name a parameter of run, counted from 0: a Scratch or an InOut");
+    static_assert(detail::may_be_zeros(K::zeros.parameter, detail::ParametersOf<K>{}),
+                  "rondo: a kernel's zeros name a parameter of run, counted from 0: a Scratch or an InOut");
   }
   if constexpr (HasRun<K> && HasWide<K>) {
     static_assert(
         requires {
-          requires std::is_same_v<typename detail::RunSignature<decltype(&K::run)>::Parameters,
-                                  typename detail::RunSignature<decltype(&K::Wide::run)>::Parameters>;
+          requires std::is_same_v<detail::ParametersOf<K>, detail::ParametersOf<typename K::Wide>>;
           requires K::core == K::Wide::core;
           requires HasKernelName<typename K::Wide> && !HasWide<typename K::Wide>;
         },
@@ -273,9 +273,6 @@ consteval bool check_kernel() {
 }
 
 namespace detail {
-
-template <Kernel K>
-using ParametersOf = typename RunSignature<decltype(&K::run)>::Parameters;
 
 /// Whether the kernel declares an args format: `static constexpr auto args = "{i0*}{o0*}"_args;`
 template <class K>

@@ -87,24 +87,29 @@ concept HasSessionHooks = requires(F& callable, const CallSession& session) {
 template <class F>
 concept WaitsForOthers = requires { requires F::waits_for_others; };
 
+/// Calls `use` with the callable of a library call: one of its type if it has no state, or else the one at `address`.
+template <class F, class Use>
+auto with_callable([[maybe_unused]] ArgWord address, const Use& use) {
+  if constexpr (is_stateless_call<F>) {
+    F callable{};
+    return use(callable);
+  } else {
+    return use(*reinterpret_cast<F*>(address));  // NOLINT: written by add_call()
+  }
+}
+
 /// The CallEntry of a callable: calls it and returns its code, or 0 if it returns nothing.
 template <class F>
 int call_library(ArgWord* block, void* stream) {
   const LibraryCall call{block, stream};
-  const auto run = [&](auto& callable) {
+  return with_callable<F>(block[LibraryCall::callable_at], [&](F& callable) {
     if constexpr (std::is_void_v<decltype(callable(call))>) {
       callable(call);
       return 0;
     } else {
       return static_cast<int>(callable(call));
     }
-  };
-  if constexpr (is_stateless_call<F>) {
-    F callable{};
-    return run(callable);
-  } else {
-    return run(*reinterpret_cast<F*>(block[LibraryCall::callable_at]));  // NOLINT: written by add_call()
-  }
+  });
 }
 
 /// The kernel of a library call on platforms whose kernels are host functions. @throws Error kernel_failed if it fails

@@ -81,30 +81,30 @@ class LoopRunner {
   std::vector<std::uint32_t> tasks_;  ///< the TaskId of each call
 };
 
-/// LoopCalls, with the data that its calls need.
-struct OutlinedCalls : LoopCalls {
-  explicit OutlinedCalls(const GraphView& graph)
-      : LoopCalls{{}, [](const LoopCalls* self) noexcept { delete static_cast<const OutlinedCalls*>(self); }},
-        whole{graph} {
-    outline = whole.view();
+/// The outline of a graph, and what the calls of its loops need.
+struct OutlinedCalls {
+  explicit OutlinedCalls(const GraphView& graph) : whole{graph}, outline{whole.view()} {
     runners.reserve(graph.loops.size());
   }
   OutlinedCalls(const OutlinedCalls&) = delete;
   OutlinedCalls& operator=(const OutlinedCalls&) = delete;
 
   Outline whole;
+  GraphView outline;
   std::vector<LoopRunner> runners;  ///< by loop; never grows, since calls hold addresses
 };
 
-/// Replaces the calls of a graph with those of its outline. `calls` and `tasks` have one entry for each task and block,
-/// in the order of the graph; `decisions` has the argument block of each loop's decision. The source of `stop` must
-/// outlive the result.
-[[nodiscard]] inline std::unique_ptr<const LoopCalls, DestroyLoopCalls> outline_calls(
-    const GraphView& graph, std::vector<HostCall>& calls, std::vector<std::uint32_t>& tasks,
-    const std::vector<const ArgWord*>& decisions, StopRequest stop) {
+/// Replaces the calls of a graph with those of its outline, where each loop is one call. `calls` and `tasks` have one
+/// entry for each task and block, in the order of the graph; `decisions` has the argument block of each loop's
+/// decision. Returns the outline, which must live as long as the calls. The source of `stop` must outlive it.
+[[nodiscard]] inline std::shared_ptr<const GraphView> outline_calls(const GraphView& graph,
+                                                                    std::vector<HostCall>& calls,
+                                                                    std::vector<std::uint32_t>& tasks,
+                                                                    const std::vector<const ArgWord*>& decisions,
+                                                                    StopRequest stop) {
   std::vector<std::size_t> first_call(graph.tasks.size() + 1);
   for (std::size_t t = 0; t < graph.tasks.size(); ++t) first_call[t + 1] = first_call[t] + graph.tasks[t].blocks;
-  auto made = std::make_unique<OutlinedCalls>(graph);
+  const auto made = std::make_shared<OutlinedCalls>(graph);
   OutlinedCalls& loops = *made;
   const auto visit = [&](const Outline& outline, const auto& add) {
     for (const Outline::Item& item : outline.items()) {
@@ -130,7 +130,7 @@ struct OutlinedCalls : LoopCalls {
   });
   calls = std::move(outer);
   tasks = std::move(outer_tasks);
-  return std::unique_ptr<const LoopCalls, DestroyLoopCalls>(made.release());
+  return {made, &made->outline};
 }
 
 /// The code that a program with loops contains; see rare_code.hpp.

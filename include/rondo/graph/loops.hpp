@@ -27,22 +27,6 @@ namespace graph {
 
 inline void decide(ArgWord*) noexcept {}
 
-/// Whether a tensor of this type can be a condition.
-[[nodiscard]] constexpr bool is_condition(DataType type) noexcept {
-  switch (type) {
-    case DataType::int8:
-    case DataType::uint8:
-    case DataType::int16:
-    case DataType::uint16:
-    case DataType::int32:
-    case DataType::uint32:
-    case DataType::int64:
-    case DataType::uint64:
-    case DataType::boolean: return true;
-    default: return false;
-  }
-}
-
 /// The name of a loop in messages, which is also the name of its decision.
 [[nodiscard]] inline rondo::detail::FixedText<128> loop_name(LoopRecord::Kind kind, std::string_view condition) {
   return rondo::detail::FixedText<128>{kind == LoopRecord::Kind::when ? "when " : "until ", condition};
@@ -118,7 +102,7 @@ RONDO_INLINE TaskId TaskGraph::add_decision(const graph::LoopRecord& loop, Tenso
     refuse(where, {"the condition of a loop is a tensor of another graph; use the handles of this one"});
   const graph::TensorRecord& tensor = tensors_[index(condition.tensor())];
   const auto loop_text = graph::loop_name(loop.kind, name(tensor.name));
-  if (!graph::is_condition(tensor.type)) {
+  if (!is_integer(tensor.type)) {
     refuse(where,
            {"loop '", loop_text, "': its condition is ", to_string(tensor.type), "; make it an integer or bool"});
   }

@@ -45,25 +45,14 @@ struct StopRequest {
   bool (*is_made)(const void* source) noexcept;
 };
 
-/// The loops of a program, each of which is one call. See outline_calls().
-struct LoopCalls {
-  GraphView outline;  ///< the graph as engines see it: a loop is one task
-  void (*destroy)(const LoopCalls* self) noexcept;
-};
-/// Destroys the result of LoopCode::outline_calls.
-struct DestroyLoopCalls {
-  void operator()(const LoopCalls* calls) const noexcept { calls->destroy(calls); }
-};
 /// For graphs with loops; see LoopRecord.
 struct LoopCode {
   /// See order_loops().
   void (*order)(const TaskGraph& graph, std::vector<rondo::detail::Keyed>& edges);
   /// See outline_calls().
-  std::unique_ptr<const LoopCalls, DestroyLoopCalls> (*outline_calls)(const GraphView& graph,
-                                                                      std::vector<HostCall>& calls,
-                                                                      std::vector<std::uint32_t>& tasks,
-                                                                      const std::vector<const ArgWord*>& decisions,
-                                                                      StopRequest stop);
+  std::shared_ptr<const GraphView> (*outline_calls)(const GraphView& graph, std::vector<HostCall>& calls,
+                                                    std::vector<std::uint32_t>& tasks,
+                                                    const std::vector<const ArgWord*>& decisions, StopRequest stop);
 };
 
 /// The text of the exception being handled.

@@ -107,7 +107,7 @@ struct ArgRecord {
     constant,         ///< `bits`: a constant in the kernel's args format
     own_block,        ///< the device address of this argument block plus `bits`
     system,           ///< an address that only the platform knows, selected by `bits`; see args/system_slot.hpp
-    reshaped_extent,  ///< of the shape that the task gives to `tensor`, number `bits` of the graph's reshapes();
+    reshaped_extent,  ///< of the shape that the task gives to `tensor`, number `bits` of the graph's Reshapes;
                       ///< instantiate() replaces it with an extent
     filled_bytes,     ///< of the fill: the bytes from its first tensor to the end of its last
   };

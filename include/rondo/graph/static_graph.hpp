@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <rondo/detail/bytes.hpp>
 #include <rondo/graph/analysis.hpp>
 #include <rondo/graph/records.hpp>
 #include <rondo/graph/task_graph.hpp>
@@ -37,18 +38,14 @@ class StaticGraph {
     for (std::size_t i = 0; i < S.text; ++i) text_[i] = source.text()[i];
     // Graphs built at run time have tags that count up from 1. A static graph's tag is a hash of names, types and
     // shapes with its top bit set, so that a session refuses the handles of another static graph.
-    std::uint32_t hash = 2166136261U;  // FNV-1a
-    const auto mix = [&](std::uint64_t value) {
-      for (int byte = 0; byte < 8; ++byte, value >>= 8)
-        hash = (hash ^ static_cast<std::uint32_t>(value & 0xFFU)) * 16777619U;
-    };
-    for (std::size_t i = 0; i < S.text; ++i) mix(static_cast<unsigned char>(text_[i]));
+    rondo::detail::Hash hash;
+    for (std::size_t i = 0; i < S.text; ++i) hash.add(static_cast<unsigned char>(text_[i]));
     for (std::size_t t = 0; t < S.tensors; ++t) {
-      mix(static_cast<std::uint64_t>(tensors_[t].type) << 8 | static_cast<std::uint64_t>(tensors_[t].direction));
-      mix(tensors_[t].shape.rank());
-      mix(tensors_[t].count);
+      hash.add(static_cast<std::uint64_t>(tensors_[t].type) << 8 | static_cast<std::uint64_t>(tensors_[t].direction));
+      hash.add(tensors_[t].shape.rank());
+      hash.add(tensors_[t].count);
     }
-    tag_ = hash | 0x8000'0000U;
+    tag_ = static_cast<std::uint32_t>(hash.value()) | 0x8000'0000U;
   }
 
   [[nodiscard]] constexpr GraphView view() const noexcept {

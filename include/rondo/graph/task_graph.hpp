@@ -279,8 +279,6 @@ class TaskGraph {
     std::uint32_t tensor = 0;
     Shape shape{};
   };
-  /// The symbolic shapes that tasks give to tensors.
-  [[nodiscard]] constexpr const std::vector<Reshape>& reshapes() const noexcept { return reshapes_; }
   /// The edges of add_edge(), in the order of the calls.
   [[nodiscard]] constexpr const std::vector<Edge>& explicit_edges() const noexcept { return explicit_edges_; }
   /// All names, one after the other; see name().

@@ -10,7 +10,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <span>
 #include <string_view>
 #include <type_traits>
 #include <vector>
@@ -99,12 +98,11 @@ template <class D, Element T, Direction S>
 class ValueStore {
  public:
   ValueStore() noexcept = default;
-  explicit ValueStore(const graph::GraphView& graph) : ValueStore(graph.tensors, graph.tag) {}
-  ValueStore(std::span<const graph::TensorRecord> tensors, std::uint32_t tag)
-      : scalars_(tensors.size()), is_scalar_(tensors.size()), tag_{tag} {
-    for (std::size_t t = 0; t < tensors.size(); ++t) {
-      is_scalar_[t] = tensors[t].value.kind == graph::ValueKind::scalar ? 1 : 0;
-      scalars_[t] = tensors[t].value.bits;
+  explicit ValueStore(const graph::GraphView& graph)
+      : scalars_(graph.tensors.size()), is_scalar_(graph.tensors.size()), tag_{graph.tag} {
+    for (std::size_t t = 0; t < graph.tensors.size(); ++t) {
+      is_scalar_[t] = graph.tensors[t].value.kind == graph::ValueKind::scalar ? 1 : 0;
+      scalars_[t] = graph.tensors[t].value.bits;
     }
   }
 
@@ -142,11 +140,10 @@ class RoundValues {
     return sizeof...(kinds) == 0 || ((kind == kinds) || ...);
   }
 
-  /// `sources`: the sources of all tensors. `shared`: the store of the session that this one belongs to, or null.
+  /// `sources`: the sources of all tensors. `store`: that of the session, which outlives this.
   /// @throws Error unsupported for a kind that the policy leaves out
-  void open(const graph::GraphView& graph, const std::vector<args::Source>& sources, Store* shared) {
-    if (shared == nullptr) own_ = Store(graph);
-    shared_ = shared;
+  void open(const graph::GraphView& graph, const std::vector<args::Source>& sources, Store& store) {
+    store_ = &store;
     slots_.clear();
     for (std::uint32_t t = 0; t < graph.tensors.size(); ++t) {
       const graph::RoundValue& value = graph.tensors[t].value;
@@ -167,7 +164,7 @@ class RoundValues {
   /// Writes the values of the next round into the table.
   template <class Refresher>
   void update(Refresher& refresher) noexcept {
-    const std::uint64_t round = store().next_round();
+    const std::uint64_t round = store_->next_round();
     for (Slot& slot : slots_) {
       switch (slot.value.kind) {
         case graph::ValueKind::random:
@@ -184,7 +181,7 @@ class RoundValues {
           break;
         case graph::ValueKind::scalar:
           if constexpr (has(graph::ValueKind::scalar)) {
-            const std::uint64_t bits = store().scalar(slot.tensor);
+            const std::uint64_t bits = store_->scalar(slot.tensor);
             if (bits != slot.last || !slot.is_written) write(refresher, slot, &bits, sizeof(bits));
             slot.last = bits;
           }
@@ -203,8 +200,6 @@ class RoundValues {
     }
   }
 
-  [[nodiscard]] Store& store() noexcept { return shared_ != nullptr ? *shared_ : own_; }
-
  private:
   static constexpr std::uint64_t never = ~std::uint64_t{0};  ///< not an address
   struct Slot {
@@ -222,8 +217,7 @@ class RoundValues {
     slot.is_written = true;
   }
 
-  Store own_{};
-  Store* shared_ = nullptr;
+  Store* store_ = nullptr;
   std::vector<Slot> slots_;
 };
 

@@ -2,12 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <rondo/arch/arch.hpp>
 #include <rondo/graph/freeze.hpp>
 #include <rondo/graph/instantiate.hpp>
 #include <rondo/launch/launch_cache.hpp>
 #include <rondo/launch/solve.hpp>
-#include <rondo/memory/layout.hpp>
 #include <rondo/platform/concept.hpp>
 
 #include <cstddef>
@@ -21,25 +19,11 @@
 
 namespace rondo::launch {
 
-/// Distributes the tasks of a frozen graph over lanes if the platform has lanes; otherwise changes nothing.
-template <class P>
-struct Dealing {
-  explicit Dealing(const typename P::Options&) noexcept {}
-  [[nodiscard]] FrozenGraph operator()(FrozenGraph graph) const { return graph; }
-};
-/// For platforms with lanes.
-template <HasLanes P>
-struct Dealing<P> {
-  explicit Dealing(const typename P::Options& asked) : options{asked} {}
-  [[nodiscard]] FrozenGraph operator()(FrozenGraph graph) const { return P::deal(std::move(graph), options); }
-  typename P::Options options;
-};
-
 /// A shape of a symbolic graph with everything that does not depend on the session: extents, block counts and views are
 /// resolved, tasks are checked and ordered, and the arena is planned. Immutable, so that threads may share it.
-template <arch::Arch A, class Planner, memory::Concurrency concurrency>
+template <class Layout>
 struct ResolvedShape {
-  using Plan = memory::Layout<FrozenGraph, A, Planner, concurrency>;
+  using Plan = Layout;
 
   explicit ResolvedShape(FrozenGraph plain) : graph{std::move(plain)}, plan{graph} {}
 
@@ -67,67 +51,77 @@ struct ResolvedShape {
   return values;
 }
 
-/// The resolved shapes of one symbolic graph, by the values of its symbols. Sessions of the graph share them.
-/// `Capacity` (an Lru) limits their number; sessions keep an evicted shape alive. `Deal` converts a frozen graph into
-/// the one to plan.
-///
-/// Thread safety: every call, from any thread. Threads that ask for the same new shape get the same one, resolved once.
-/// Errors: those of instantiate(), freeze() and the planner; nothing is kept then. Cost: one lock per call; rounds
-/// make no calls.
-template <class Resolved, class Capacity, class Deal>
+/// The resolved shapes of one symbolic graph, by the values of its symbols: what SharedShapes holds. `Layout` is a
+/// memory::Layout; `Capacity` (an Lru) limits the number of shapes, and sessions keep an evicted one alive. Threads
+/// that ask for the same new shape get the same one, resolved once.
+template <class P, class Layout, class Capacity>
 class ShapeBook {
  public:
-  using Shape = std::shared_ptr<const Resolved>;
+  /// A resolved shape: its plain graph and the plan of its arena.
+  using Resolved = ResolvedShape<Layout>;
 
-  explicit ShapeBook(TaskGraph graph, const Deal& deal)
-      : graph_{std::move(graph)}, deal_{deal}, pages_{graph_.symbols().size()} {}
+  /// `options`: may affect how a platform distributes tasks over lanes; see HasLanes.
+  explicit ShapeBook(TaskGraph graph, const typename P::Options& options = {})
+      : pages_{std::make_shared<Pages>(std::move(graph), options)} {}
 
-  [[nodiscard]] const TaskGraph& graph() const noexcept { return graph_; }
-
-  /// Returns the shape for these values of the symbols, by number.
-  [[nodiscard]] Shape find_or_resolve(std::span<const std::int64_t> values) {
-    if (values.size() != graph_.symbols().size()) return resolve(values);
+  /// The symbolic graph.
+  [[nodiscard]] const TaskGraph& graph() const noexcept { return pages_->graph; }
+  /// Resolves a shape before any session uses it. @throws Error like a round with a new shape
+  void prepare(std::initializer_list<std::pair<Dim, std::int64_t>> symbols) const {
+    (void)find_or_resolve(values_of(graph(), symbols));
+  }
+  /// Returns the shape for these values of the symbols, by number. @throws Error those of instantiate(), freeze() and
+  /// the planner; nothing is kept then
+  [[nodiscard]] std::shared_ptr<const Resolved> find_or_resolve(std::span<const std::int64_t> values) const {
+    if (values.size() != graph().symbols().size()) return pages_->resolve(values);
     const std::vector<std::uint64_t> key(values.begin(), values.end());
-    const std::shared_ptr<Page> page = find_page(key);
+    const std::shared_ptr<Page> page = pages_->find(key);
     const std::lock_guard lock(page->mutex);
     if (page->shape == nullptr) {
-      page->shape = resolve(values);  // if it throws, the page stays empty
-      const std::lock_guard count(mutex_);
-      ++resolved_;
+      page->shape = pages_->resolve(values);  // if it throws, the page stays empty
+      const std::lock_guard count(pages_->mutex);
+      ++pages_->resolved;
     }
     return page->shape;
   }
 
   /// The number of shapes that are kept, including those that could not be resolved.
-  [[nodiscard]] std::size_t size() const {
-    const std::lock_guard lock(mutex_);
-    return pages_.size();
+  [[nodiscard]] std::size_t entries() const {
+    const std::lock_guard lock(pages_->mutex);
+    return pages_->cache.size();
   }
-  /// The number of shapes that were resolved since the book was made.
+  /// The number of times that a shape was resolved.
   [[nodiscard]] std::uint64_t resolved() const {
-    const std::lock_guard lock(mutex_);
-    return resolved_;
+    const std::lock_guard lock(pages_->mutex);
+    return pages_->resolved;
   }
 
  private:
   struct Page {
     std::mutex mutex;
-    Shape shape;
+    std::shared_ptr<const Resolved> shape;
   };
+  struct Pages {
+    Pages(TaskGraph symbolic, const typename P::Options& asked)
+        : graph{std::move(symbolic)}, options{asked}, cache{graph.symbols().size()} {}
 
-  [[nodiscard]] Shape resolve(std::span<const std::int64_t> values) const {
-    return std::make_shared<const Resolved>(deal_(freeze(instantiate(graph_, values))));
-  }
-  [[nodiscard]] std::shared_ptr<Page> find_page(KeyView key) {
-    const std::lock_guard lock(mutex_);
-    return pages_.find_or_insert(key, [] { return std::make_shared<Page>(); });
-  }
+    [[nodiscard]] std::shared_ptr<const Resolved> resolve(std::span<const std::int64_t> values) const {
+      FrozenGraph plain = freeze(instantiate(graph, values));
+      if constexpr (HasLanes<P>) plain = P::deal(std::move(plain), options);
+      return std::make_shared<const Resolved>(std::move(plain));
+    }
+    [[nodiscard]] std::shared_ptr<Page> find(KeyView key) {
+      const std::lock_guard lock(mutex);
+      return cache.find_or_insert(key, [] { return std::make_shared<Page>(); });
+    }
 
-  const TaskGraph graph_;
-  const Deal deal_;
-  mutable std::mutex mutex_;  ///< guards the members below
-  LaunchCache<std::shared_ptr<Page>, Capacity> pages_;
-  std::uint64_t resolved_ = 0;
+    const TaskGraph graph;
+    const typename P::Options options;
+    std::mutex mutex;  ///< guards the members below
+    LaunchCache<std::shared_ptr<Page>, Capacity> cache;
+    std::uint64_t resolved = 0;
+  };
+  std::shared_ptr<Pages> pages_;
 };
 
 }  // namespace rondo::launch

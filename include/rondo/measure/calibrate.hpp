@@ -118,9 +118,7 @@ class RefreshProbe {
     for (std::uint32_t k = 0; k < moved; ++k) refresher_.set_base(3 + k * bases / moved, here + by_);
     return refresher_.refresh();
   }
-  static void check(Status status) {
-    if (!status) throw Error(status.code(), Error::Text{"measuring a refresh: ", status.message()});
-  }
+  static void check(Status status) { require_ok(status, "measuring a refresh"); }
 
   P& platform_;
   FrozenGraph graph_;
@@ -289,13 +287,12 @@ template <Platform P>
   for (int attempt = 0; attempt < 100 && status.ok(); ++attempt) {
     status = platform.copy_in(block, data, Bytes{sizeof(data)});
     const auto begin = std::chrono::steady_clock::now();
-    if (const Status waited = platform.wait(); status.ok()) status = waited;
+    status = first_failure(status, platform.wait());
     const std::chrono::duration<double, std::pico> time = std::chrono::steady_clock::now() - begin;
     least = std::min(least, time.count());
   }
-  const Status released = platform.release(block);
-  if (status.ok()) status = released;
-  if (!status) throw Error(status.code(), Error::Text{"measuring a wait: ", status.message()});
+  status = first_failure(status, platform.release(block));
+  require_ok(status, "measuring a wait");
   costs.wait = detail::whole(least);
   return costs;
 }

@@ -60,7 +60,7 @@ class Blocks {
       Block& block = blocks_[b];
       block.is_held = is_held(block);
       if (block.is_held || !block.is_released || is_in_round_) continue;
-      if (const Status status = release(block.at); first.ok()) first = status;
+      first = first_failure(first, release(block.at));
     }
     return first;
   }
@@ -88,9 +88,7 @@ RONDO_INLINE Status Blocks::release(DevicePtr<std::byte> block) noexcept {
 }
 RONDO_INLINE Status Blocks::close() noexcept {
   Status first;
-  for (const Block& block : blocks_) {
-    if (const Status status = release_(session_, block.at); first.ok()) first = status;
-  }
+  for (const Block& block : blocks_) first = first_failure(first, release_(session_, block.at));
   blocks_.clear();
   session_ = nullptr;
   return first;

@@ -61,19 +61,7 @@ template <class T>
 }
 
 /// Whether elements must be identical (integers and fp4, whose elements are pairs) or only within a tolerance.
-[[nodiscard]] constexpr bool is_exact(DataType type) noexcept {
-  switch (type) {
-    case DataType::complex128:
-    case DataType::complex64:
-    case DataType::float64:
-    case DataType::float32:
-    case DataType::float16:
-    case DataType::bfloat16:
-    case DataType::fp8e4m3fn:
-    case DataType::fp8e8m0: return false;
-    default: return true;
-  }
-}
+[[nodiscard]] constexpr bool is_exact(DataType type) noexcept { return is_integer(type) || type == DataType::fp4e2m1; }
 
 /// The element's value; for an fp4 pair, its bits. Of a complex number, the real part; see part_of().
 [[nodiscard]] inline double value_of(DataType type, const std::byte* at) noexcept {

@@ -43,7 +43,9 @@ namespace rondo::observe {
 /// round; dump_failure() returns the reason. Cost: a few instructions for other rounds. For a dumped round: the files,
 /// and a copy in host memory of all tensors that it writes.
 template <class Inner>
-class Dumping {
+class Dumping : public platform::sim::EngineOver<Inner> {
+  using Base = platform::sim::EngineOver<Inner>;
+  using Base::inner_;
   using Writer = detail::DumpWriter<detail::HostReader>;
 
  public:
@@ -77,7 +79,7 @@ class Dumping {
     InnerProgram inner;
   };
 
-  Dumping(const Options& options, const arch::Chip& chip) : inner_{options.inner, chip}, options_{options} {}
+  Dumping(const Options& options, const arch::Chip& chip) : Base{options.inner, chip}, options_{options} {}
 
   /// Dumps the next round to `folder`, which is created if it does not exist; files of an earlier dump are overwritten.
   /// `tasks`: the tasks to dump; empty: all. @throws Error invalid_argument if the folder cannot be created
@@ -130,35 +132,12 @@ class Dumping {
     return status;
   }
 
-  template <class P>
-  Status unload(P& program) noexcept {
-    return inner_.unload(program.inner);
-  }
-
   [[nodiscard]] const Error::Text& failure_text() const noexcept {
     return halt_.text().empty() ? inner_.failure_text() : halt_.text();
   }
   void request_stop() noexcept {
     halt_.request_stop();
-    inner_.request_stop();
-  }
-  void keep_awake(bool awake) noexcept { inner_.keep_awake(awake); }
-  [[nodiscard]] Inner& inner() noexcept { return inner_; }
-
-  void copied_in(Bytes bytes) noexcept
-    requires platform::sim::HearsOfCopies<Inner>
-  {
-    inner_.copied_in(bytes);
-  }
-  void copied_out(Bytes bytes) noexcept
-    requires platform::sim::HearsOfCopies<Inner>
-  {
-    inner_.copied_out(bytes);
-  }
-  void idle() noexcept
-    requires platform::sim::HearsOfCopies<Inner>
-  {
-    inner_.idle();
+    Base::request_stop();
   }
 
  private:
@@ -216,7 +195,6 @@ class Dumping {
     return status;
   }
 
-  Inner inner_;
   Options options_;
   platform::sim::Halt halt_;
   std::string next_folder_;

@@ -40,7 +40,9 @@ concept LoadsCalls = requires(E& engine, const graph::GraphView& graph, platform
 /// Thread safety and errors: those of Inner. Cost: that of Recorder for each task and block, and two readings of the
 /// clock per round; no allocation, no lock.
 template <class Inner, class Clock = TickClock>
-class Traced {
+class Traced : public platform::sim::EngineOver<Inner> {
+  using Base = platform::sim::EngineOver<Inner>;
+  using Base::inner_;
   static_assert(LoadsCalls<Inner>,
                 "rondo: the engine cannot run calls that were wrapped; trace Inline or Pool, or write `Program "
                 "load(const graph::GraphView&, platform::sim::Inline::DynamicProgram)`");
@@ -72,7 +74,7 @@ class Traced {
   };
 
   Traced(const Options& options, const arch::Chip& chip)
-      : inner_{options.inner, chip}, recorder_{most_threads(options.inner, chip.blocks) + 1, options.spans_per_thread} {
+      : Base{options.inner, chip}, recorder_{most_threads(options.inner, chip.blocks) + 1, options.spans_per_thread} {
     recorder_.record(options.record);
   }
 
@@ -95,37 +97,8 @@ class Traced {
     recorder_.done();
     return status;
   }
-  template <class P>
-  Status unload(P& program) noexcept {
-    return inner_.unload(program.inner);
-  }
-
-  [[nodiscard]] const Error::Text& failure_text() const noexcept { return inner_.failure_text(); }
-  /// Ends the current round, or otherwise the next. From any thread.
-  void request_stop() noexcept { inner_.request_stop(); }
-  void keep_awake(bool awake) noexcept { inner_.keep_awake(awake); }
-  [[nodiscard]] Inner& inner() noexcept { return inner_; }
   /// The recorder of the tasks.
   [[nodiscard]] Recorder<Clock>& recorder() noexcept { return recorder_; }
-
-  /// Called after each copy to the device.
-  void copied_in(Bytes bytes) noexcept
-    requires platform::sim::HearsOfCopies<Inner>
-  {
-    inner_.copied_in(bytes);
-  }
-  /// Called after each copy to the host.
-  void copied_out(Bytes bytes) noexcept
-    requires platform::sim::HearsOfCopies<Inner>
-  {
-    inner_.copied_out(bytes);
-  }
-  /// Called when all requested work is done.
-  void idle() noexcept
-    requires platform::sim::HearsOfCopies<Inner>
-  {
-    inner_.idle();
-  }
 
  private:
   /// The most threads that Inner uses: one, unless its options have a number of threads. There is one more ring: with
@@ -139,7 +112,6 @@ class Traced {
     }
   }
 
-  Inner inner_;
   Recorder<Clock> recorder_;
 };
 static_assert(check_platform<platform::Sim<arch::A2A3, Traced<platform::sim::Inline>>>() &&

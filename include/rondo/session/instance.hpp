@@ -8,8 +8,8 @@
 #include <rondo/binding/prebound.hpp>
 #include <rondo/graph/records.hpp>
 #include <rondo/memory/layout.hpp>
+#include <rondo/memory/registry.hpp>
 #include <rondo/session/executor.hpp>
-#include <rondo/session/memory_watch.hpp>
 #include <rondo/session/policies.hpp>
 #include <rondo/update/refresher.hpp>
 
@@ -44,12 +44,12 @@ class Instance {
   Instance(P& platform, const Graph& frozen, const Layout& layout, Placement at, typename Values::Store& values,
            const Options& options)
       : Instance(platform, frozen, layout, at, values, find_bases(frozen.view(), layout.offsets(), at), platform,
-                 frozen, options) {}
+                 options) {}
   /// Creates a further instance, which shares what the runtime permits with `first`; `first` must outlive it.
   Instance(P& platform, const Graph& frozen, const Layout& layout, Placement at, typename Values::Store& values,
            Instance& first)
-      : Instance(platform, frozen, layout, at, values, find_bases(frozen.view(), layout.offsets(), at), first.runner_,
-                 frozen) {}
+      : Instance(platform, frozen, layout, at, values, find_bases(frozen.view(), layout.offsets(), at), first.runner_) {
+  }
   Instance(const Instance&) = delete;
   Instance& operator=(const Instance&) = delete;
   ~Instance() { (void)close(); }
@@ -193,7 +193,6 @@ class Instance {
     refresh_due_ = !status.ok();
     return status;
   }
-  [[nodiscard]] Refresher& refresher() noexcept { return refresher_; }
   [[nodiscard]] const Refresher& refresher() const noexcept { return refresher_; }
   [[nodiscard]] Runner& runner() noexcept { return runner_; }
   [[nodiscard]] const Runner& runner() const noexcept { return runner_; }
@@ -266,10 +265,9 @@ class Instance {
   /// round checks all of this with the single comparison that it makes anyway.
   enum class Readiness : std::uint8_t { ready, moved, general, blocked };
 
-  /// `first`: the first argument of the runner; the args table follows the graph.
   template <class First, class... Rest>
   Instance(P& platform, const Graph& frozen, const Layout& layout, Placement at, typename Values::Store& values,
-           const args::Bases& bases, First& first, const Graph&, const Rest&... rest)
+           const args::Bases& bases, First& first, const Rest&... rest)
       : graph_{frozen},
         layout_{layout},
         at_{at},
@@ -278,8 +276,8 @@ class Instance {
         runner_{first, frozen, refresher_.table(), rest...},
         held_(ports_.view().size()),
         rules_{frozen.view()} {
-    watch_.open(platform);
-    values_.open(frozen.view(), bases.sources, &values);
+    if constexpr (checks_memory<P, Policies>) space_ = platform.memory_space();
+    values_.open(frozen.view(), bases.sources, values);
     pass_addresses();
     readiness_ = readiness_between_rounds();
   }
@@ -308,8 +306,10 @@ class Instance {
   /// Refuses memory that may not be used. The bindings are in the order of the ports.
   [[gnu::always_inline]] Status check_memory(std::span<const Binding> bindings,
                                              std::uint64_t bound_at = memory::Registry::bound_now) noexcept {
-    return watch_.check(*this, {at_.arena, layout_.arena_bytes()}, graph_.view(), bindings, bound_at);
+    if constexpr (checks_memory<P, Policies>) return find_stale_memory(bindings, bound_at);
+    return {};
   }
+  Status find_stale_memory(std::span<const Binding> bindings, std::uint64_t bound_at) noexcept;
 
   /// Checks bindings and sorts them into the order of the ports.
   Status sort(std::span<Binding> bindings) noexcept;
@@ -392,7 +392,7 @@ class Instance {
   std::vector<char> held_;  ///< by port
   Rules rules_;
   std::uint64_t refusal_detail_ = 0;
-  [[no_unique_address]] MemoryWatch<checks_memory<P, Policies>> watch_;
+  [[maybe_unused]] memory::Space space_{};  ///< of the device, if memory is checked
 };
 
 }  // namespace rondo::detail

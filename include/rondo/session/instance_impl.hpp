@@ -46,8 +46,7 @@ template <Platform P, class Policies, class Graph, class Layout>
 Status Instance<P, Policies, Graph, Layout>::close() noexcept {
   if (!std::exchange(is_open_, false)) return {};
   const Status unloaded = runner_.unload();
-  const Status released = refresher_.release();
-  return unloaded.ok() ? released : unloaded;
+  return first_failure(unloaded, refresher_.release());
 }
 
 template <Platform P, class Policies, class Graph, class Layout>
@@ -71,6 +70,34 @@ Status Instance<P, Policies, Graph, Layout>::resolve(std::span<Binding> bindings
     }
   }
   return {};
+}
+
+/// Checks the arena, and the memory that the bindings, in the order of the ports, or held ports name. `bound_at`: see
+/// memory::Registry::check(). Errors: stale_memory, with its cause as the detail of the refusal.
+template <Platform P, class Policies, class Graph, class Layout>
+Status Instance<P, Policies, Graph, Layout>::find_stale_memory(std::span<const Binding> bindings,
+                                                               std::uint64_t bound_at) noexcept {
+  using memory::Staleness;
+  memory::Registry& registry = memory::Registry::instance();
+  const auto refuse = [&](Staleness staleness, std::uint32_t t) {
+    refusal_detail_ = static_cast<std::uint64_t>(staleness);
+    return Status::of_tensor(Errc::stale_memory, t);
+  };
+  const std::uint64_t arena = at_.arena.address();
+  for (std::size_t p = 0; p < held_.size(); ++p) {
+    if (is_held(p) && is_carried_in_args(record(p).direction)) continue;
+    const std::uint64_t device = is_held(p) ? address(p) : bindings[p].device;
+    const auto host = reinterpret_cast<std::uintptr_t>(bindings[p].data);
+    const Staleness found = device != 0 ? registry.check_bound(space_, arena, device, record(p).bytes, bound_at)
+                                        : registry.check(memory::Space::host, host, record(p).bytes, bound_at);
+    if (found != Staleness::none) return refuse(found, tensor(p));
+  }
+  const Staleness found = registry.check(space_, arena, layout_.arena_bytes().value);
+  if (found == Staleness::none) return {};
+  const auto tensors = graph_.view().tensors;
+  std::uint32_t t = 0;  // the first tensor in the arena
+  while (t + 1 < tensors.size() && is_carried_in_args(tensors[t].direction)) ++t;
+  return refuse(found, t);
 }
 
 /// Applies checked bindings to this round: bases and host inputs. Marks those of held ports as not to be copied.

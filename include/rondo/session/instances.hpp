@@ -71,9 +71,7 @@ class Instances {
   /// Releases all resources. @returns the first failure
   Status close() noexcept {
     Status status;
-    for (Instance& instance : by_slot_) {
-      if (const Status closed = instance.close(); status.ok()) status = closed;
-    }
+    for (Instance& instance : by_slot_) status = first_failure(status, instance.close());
     return status;
   }
   /// The text that a runner, or else the platform, has for its last failure; null if there is none.

@@ -100,9 +100,7 @@ class OtherMemory {
   [[nodiscard]] const std::vector<memory::detail::Block>& all() const noexcept { return blocks_; }
   Status release() noexcept {
     Status first;
-    for (const Block& block : blocks_) {
-      if (const Status status = platform_.release(block.at); first.ok()) first = status;
-    }
+    for (const Block& block : blocks_) first = first_failure(first, platform_.release(block.at));
     blocks_.clear();
     return first;
   }
@@ -111,19 +109,13 @@ class OtherMemory {
   using Block = memory::detail::Block;
 
   explicit OtherMemory(P& platform) noexcept : platform_{platform} {}
-  std::uint64_t allocate([[maybe_unused]] const graph::TensorRecord& tensor) {
-    blocks_.emplace_back();
-    Block& block = blocks_.back();
-    block.kind = tensor.memory;
-    block.bytes = Bytes{arch::block_bytes<typename P::Arch>(tensor.bytes)};
-    try {
-      if constexpr (HasMemoryKinds<P>) {
-        block.at = platform_.allocate(block.kind, block.bytes, Bytes{P::Arch::tensor_alignment});
-      }
-    } catch (...) {
-      blocks_.pop_back();
-      throw;
+  std::uint64_t allocate(const graph::TensorRecord& tensor) {
+    Block block{{}, tensor.memory, Bytes{arch::block_bytes<typename P::Arch>(tensor.bytes)}};
+    blocks_.reserve(blocks_.size() + 1);
+    if constexpr (HasMemoryKinds<P>) {
+      block.at = platform_.allocate(block.kind, block.bytes, Bytes{P::Arch::tensor_alignment});
     }
+    blocks_.push_back(block);
     return block.at.address();
   }
 

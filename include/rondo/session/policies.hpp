@@ -25,15 +25,13 @@ namespace rondo {
 /// Sessions write no values; this takes no space and no instructions. For values, see launch::RoundValues<> in
 /// launch/round_values.hpp.
 struct NoValues {
-  /// Whether the session writes values.
   static constexpr bool any = false;
-  /// An empty store.
   struct Store {
     constexpr Store() noexcept = default;
     constexpr explicit Store(const graph::GraphView&) noexcept {}
   };
   /// @throws Error unsupported for a graph that has a value
-  static void open(const graph::GraphView& graph, const std::vector<args::Source>&, Store*) {
+  static void open(const graph::GraphView& graph, const std::vector<args::Source>&, Store&) {
     for (const graph::TensorRecord& tensor : graph.tensors) {
       if (tensor.direction != Direction::session_value) continue;
       throw Error(Errc::unsupported,
@@ -55,7 +53,6 @@ enum class LogEvent : std::uint8_t {
   closed,    ///< after how many rounds
 };
 
-/// The name of the enumerator.
 [[nodiscard]] constexpr const char* to_string(LogEvent event) noexcept {
   constexpr const char* names[] = {"opened", "planned", "missing", "fallback", "poisoned", "closed"};
   return names[static_cast<std::size_t>(event)];
@@ -66,7 +63,6 @@ struct NoLog {};
 
 /// Runs rounds without checks.
 struct NoCheck {
-  /// P itself.
   template <class P>
   using Platform = P;
 };
@@ -76,13 +72,11 @@ struct NoCheck {
 /// others, rounds run without checks. Cost: per binding, a lock and a search. To check tasks, too, use CheckRounds of
 /// platform/sim/checked.hpp.
 struct CheckMemory : NoCheck {
-  /// Tells sessions to check memory.
   static constexpr bool checks_memory = true;
 };
 
 /// Does not read the device's clock.
 struct NoTime {
-  /// P itself.
   template <class P>
   using Platform = P;
 };
@@ -156,7 +150,6 @@ struct DefaultPolicies {
 
 /// DefaultPolicies with CheckMemory, for debugging.
 struct CheckedPolicies : DefaultPolicies {
-  /// Rounds that would use memory that is gone are refused with stale_memory.
   using Check = CheckMemory;
 };
 
@@ -229,19 +222,15 @@ struct SessionPlatform {
 
 }  // namespace detail
 
-namespace detail {
-
-/// Whether sessions on P check the memory that their rounds use.
-template <class P, class Policies>
-inline constexpr bool checks_memory = requires { requires Policies::Check::checks_memory && HasMemoryRegistry<P>; };
-
-}  // namespace detail
-
 /// The platform of the sessions that open<P, Policies>() opens: P, as adapted by Policies::Time and Policies::Check.
 template <class P, class Policies>
 using CheckedPlatform = typename detail::SessionPlatform<P, Policies>::type;
 
 namespace detail {
+
+/// Whether sessions on P check the memory that their rounds use.
+template <class P, class Policies>
+inline constexpr bool checks_memory = requires { requires Policies::Check::checks_memory && HasMemoryRegistry<P>; };
 
 template <class Graph>
 inline constexpr bool is_orchestrated = requires { Graph::is_orchestrated; };

@@ -138,7 +138,6 @@ class SessionState {
 template <class Open, class Options>
 class Recoverable {
  public:
-  /// The type of the session.
   using Session = std::invoke_result_t<Open&, const Options&>;
 
   /// Opens the session. @throws Error as `open` does; out_of_memory
@@ -194,7 +193,7 @@ class Recoverable {
     require_same_graph(*next);
     HostMemory memory[2] = {host_memory(*next), host_memory(*next)};
     if (has_any_) {
-      check(State::copy(*next, kept_.data(), true, true));
+      require_ok(State::copy(*next, kept_.data(), true, true), "restoring the residents");
       kept.state.give(*next);
     }
     std::copy(kept_.begin(), kept_.end(), memory[last_].get());
@@ -259,9 +258,6 @@ class Recoverable {
     if (next.interface().tag == session_->interface().tag) return;
     throw Error(Errc::wrong_tensor, Error::Text("recover: the callable opened another graph than before; its "
                                                 "tensors are not those of the checkpoint"));
-  }
-  static void check(Status status) {
-    if (!status) throw Error(status.code(), Error::Text{"restoring the residents: ", status.message()});
   }
 
   Open open_;

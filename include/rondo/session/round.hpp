@@ -245,11 +245,9 @@ class SteppedRounds : public Base {
   /// Waits for the device, and releases the arrays that were released during the round.
   Status leave_round(Status status) noexcept {
     open_round_ = nullptr;
-    if (const Status waited = executor().finish(); status.ok()) status = waited;
+    status = first_failure(status, executor().finish());
     this->unblock();
-    if (this->blocks_ == nullptr) return status;
-    const Status released = this->blocks_->set_in_round(false);
-    return status.ok() ? released : status;
+    return this->blocks_ == nullptr ? status : first_failure(status, this->blocks_->set_in_round(false));
   }
 
   RoundLink<Session>* open_round_ = nullptr;

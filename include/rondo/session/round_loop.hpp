@@ -27,23 +27,17 @@ namespace rondo {
 /// safety: that of the session. Cost: one allocation per loop, none per round.
 class [[nodiscard]] RoundLoop {
  public:
+  /// The part that the language requires: the coroutine starts at once, and stays until the RoundLoop is destroyed.
   struct promise_type {
-    /// The status that the coroutine returned.
     Status status{Errc::busy};
-    /// The exception that the coroutine threw, if any.
     std::exception_ptr exception;
 
-    /// Required by the language: creates the RoundLoop.
     RoundLoop get_return_object() noexcept {
       return RoundLoop{std::coroutine_handle<promise_type>::from_promise(*this)};
     }
-    /// Required by the language: starts the coroutine at once.
     [[nodiscard]] std::suspend_never initial_suspend() const noexcept { return {}; }
-    /// Required by the language: keeps the frame until the RoundLoop is destroyed.
     [[nodiscard]] std::suspend_always final_suspend() const noexcept { return {}; }
-    /// Required by the language: co_return.
     void return_value(Status outcome) noexcept { status = outcome; }
-    /// Required by the language: stores the exception.
     void unhandled_exception() noexcept { exception = std::current_exception(); }
   };
 

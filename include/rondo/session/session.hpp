@@ -297,9 +297,8 @@ class Session : public SessionBase<Derived, P, Policies> {
   // The steps of close().
   Status close_instances() noexcept { return instances_.close(); }
   Status release_arena() noexcept {
-    const Status status = others_.release();
-    const Status released = arena_.release();
-    return status.ok() ? released : status;
+    const Status others = others_.release();
+    return first_failure(others, arena_.release());
   }
   void note_closed() noexcept { block(State::closed, Status{Errc::closed}); }
 

@@ -55,7 +55,6 @@ class SessionBase {
                 "rondo: Policies::Check takes effect in open(); open the session with it");
 
  public:
-  /// The platform of the session.
   using Platform = P;
   /// The options of a session: the platform's, and those of the runtime if it has any.
   using Options = typename Policies::Runtime::template Options<P>;
@@ -135,9 +134,7 @@ class SessionBase {
     log_closing<Policies>(platform_, derived().rounds());
     derived().drop_open_round();
     Status status = derived().wait_for_device();
-    const auto keep = [&status](Status next) {
-      if (status.ok()) status = next;
-    };
+    const auto keep = [&status](Status next) { status = first_failure(status, next); };
     const Status queue_closed = derived().close_queue();  // no work of its rounds may run while programs are unloaded
     keep(derived().close_instances());
     if (state_ == State::poisoned) status = {};  // the round that failed has returned this
@@ -210,9 +207,7 @@ class SessionBase {
   /// @throws Error closed, poisoned; and as the platform does
   template <Element T>
   [[nodiscard]] DeviceArray<T> allocate_block(Bytes size, [[maybe_unused]] MemoryKind wanted = MemoryKind::device) {
-    if (const Status status = unusable(); !status) {
-      throw Error(status.code(), Error::Text{"allocate: ", describe(status.code())});
-    }
+    require_ok(unusable(), "allocate");
     if (blocks_ == nullptr) {
       blocks_ = std::make_shared<memory::detail::Blocks>(this, [](void* session, DevicePtr<std::byte> block) noexcept {
         auto& self = *static_cast<SessionBase*>(session);
@@ -319,9 +314,7 @@ class SessionBase {
     if (mapped == nullptr) {
       status = to_device ? platform_.copy_in(device, host, size) : platform_.copy_out(host, device, size);
     }
-    if (const Status waited = waits || mapped != nullptr ? derived().wait_for_device() : Status{}; status.ok()) {
-      status = waited;
-    }
+    if (waits || mapped != nullptr) status = first_failure(status, derived().wait_for_device());
     if (mapped != nullptr) std::memcpy(to_device ? mapped : host, to_device ? host : mapped, size.value);
     return status.ok() ? status : derived().note_failure(status);
   }

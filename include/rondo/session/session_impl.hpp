@@ -40,9 +40,7 @@ Session<Derived, P, Policies, Graph, Slots>::Session(Opening&& opening, const Op
       arena_{platform_, memory_.whole(layout_.arena_bytes(), Slots), Bytes{P::Arch::arena_alignment}},
       arena_base_{arena_.base()},
       instances_{platform_, graph_, layout_, [this](std::size_t slot) { return placement(slot); }, values_, options} {
-  if (const Status status = reset_workspace(); !status) {
-    throw Error(status.code(), Error::Text{"setting workspaces to zero: ", status.message()});
-  }
+  require_ok(reset_workspace(), "setting workspaces to zero");
   unblock();
   if (!arena_watch_.enter(platform_, arena_base_, arena_.size(), true)) throw std::bad_alloc();
   for (Instance& instance : instances_) round_observer().refreshed(instance.refresher());
@@ -126,9 +124,7 @@ void Session<Derived, P, Policies, Graph, Slots>::save(const char* path) {
   static_assert(
       NamesSavedFile<Options>,
       "rondo: the platform's options name no file to open from; give them a member `rondo::SavedFile saved{};`");
-  if (const Status status = wait_until_idle(); !status) {
-    throw Error(status.code(), Error::Text{"the session cannot be saved: ", status.message()});
-  }
+  require_ok(wait_until_idle(), "the session cannot be saved");
   SavedState state{.arena_bytes = layout_.arena_bytes().value,
                    .offsets = {layout_.offsets().begin(), layout_.offsets().end()}};
   if constexpr (AnswersForRefresh<P>) {

@@ -332,9 +332,7 @@ class ShapedSession : public detail::SessionBase<ShapedSession<P, Policies, Capa
   /// Grows the arena's parts to at least these sizes.
   void grow(const detail::ShapedArena& wanted);
   void allocate_arena(const detail::ShapedArena& parts, std::span<const std::byte> residents);
-  static void check(Status status) {
-    if (!status) throw Error(status.code(), Error::Text{"moving the arena: ", status.message()});
-  }
+  static void check(Status status) { require_ok(status, "moving the arena"); }
   Status move_resident(TensorKey key, void* host, Bytes size, bool to_device, bool waits = true) noexcept;
 
   // The steps of close().
@@ -343,9 +341,8 @@ class ShapedSession : public detail::SessionBase<ShapedSession<P, Policies, Capa
   Status wait_for_device() noexcept { return platform_.wait(); }
   Status close_instances() noexcept {
     Status status;
-    entries_.for_each([&](std::unique_ptr<Entry>& entry) {
-      if (const Status closed = entry->instances().close(); status.ok()) status = closed;
-    });
+    entries_.for_each(
+        [&](std::unique_ptr<Entry>& entry) { status = first_failure(status, entry->instances().close()); });
     entries_.clear();
     return status;
   }

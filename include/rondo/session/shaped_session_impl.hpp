@@ -170,9 +170,7 @@ auto ShapedSession<P, Policies, Capacity, Depth>::make_shape_entry(std::shared_p
   auto entry = std::make_unique<Entry>(platform_, std::move(shape), base_, parts_, values_, options_);
   this->reserve_in_queue(Bytes{needed.each_slot + entry->instances()[0].refresher().device_bytes().value});
   entry->note_uploads(uploaded_);
-  if (const Status status = entry->zero_workspace(platform_, base_); !status) {
-    throw Error(status.code(), Error::Text{"setting workspaces to zero: ", status.message()});
-  }
+  require_ok(entry->zero_workspace(platform_, base_), "setting workspaces to zero");
   detail::log_opened<P, Policies>(entry->view(), arena_bytes(),
                                   Bytes{entry->instances()[0].refresher().table().image().size()}, slots);
   return entry;

@@ -69,8 +69,7 @@ Status zero_workspace(P& platform, const graph::GraphView& graph, std::span<cons
       status = platform.copy_in(arena.offset(Bytes{at}), zeros, Bytes{std::min(end - at, step)});
     }
   }
-  const Status waited = platform.wait();
-  return status.ok() ? waited : status;
+  return first_failure(status, platform.wait());
 }
 
 }  // namespace rondo::detail

@@ -36,6 +36,10 @@ inline constexpr std::size_t data_type_count = 18;
   return type >= DataType::fp8e4m3fn && type <= DataType::fp4e2m1;
 }
 
+/// Whether the elements are integers, or bool.
+[[nodiscard]] constexpr bool is_integer(DataType type) noexcept {
+  return (type >= DataType::int32 && type <= DataType::uint8) || (type >= DataType::int64 && type <= DataType::boolean);
+}
 /// Whether the elements are complex numbers.
 [[nodiscard]] constexpr bool is_complex(DataType type) noexcept {
   return type == DataType::complex64 || type == DataType::complex128;

@@ -129,7 +129,7 @@ TEST_CASE("Each integer type and bool can be a condition, and no other type") {
     const auto type = static_cast<DataType>(t);
     const std::string name = to_string(type);
     CAPTURE(name);
-    CHECK(graph::is_condition(type) == (name == "bool" || name.find("int") != std::string::npos));
+    CHECK(is_integer(type) == (name == "bool" || name.find("int") != std::string::npos));
   }
 }
 

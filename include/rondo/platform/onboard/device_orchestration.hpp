@@ -221,9 +221,7 @@ std::uint32_t orchestrate_on_device(const void* args_block, Orchestration&& orch
     }
     Status status = platform::sim::dynamic::orchestrate_round(state.orchestrator,
                                                               [&](Orchestrator& round) { orchestration(round, io); });
-    if (state.cores) {
-      if (const Status left = state.cores->end_round(); status.ok()) status = left;
-    }
+    if (state.cores) status = first_failure(status, state.cores->end_round());
     detail::answer(args, ++state.rounds, state.orchestrator.tasks(), status,
                    status.ok() ? Error::Text{} : state.orchestrator.stream().failure_text());
   } catch (const Error& e) {

@@ -122,12 +122,9 @@ class Orchestration {
       first = launch(OrchestratorCommand::close);
       if (first.ok()) first = platform_.wait();
     }
-    if (cores_ != nullptr) {
-      if (const Status status = release_cores(); first.ok()) first = status;
-    }
-    if (const Status status = platform_.unload(program_); first.ok()) first = status;
-    if (const Status status = block_.release(); first.ok()) first = status;
-    return first;
+    if (cores_ != nullptr) first = first_failure(first, release_cores());
+    first = first_failure(first, platform_.unload(program_));
+    return first_failure(first, block_.release());
   }
 
  private:

@@ -40,7 +40,10 @@ namespace rondo::platform::sim {
 /// Cost: memory for three copies of all tensors; in the first run, each task costs two passes over all of it. Beyond
 /// the allocations of Inner, a round allocates nothing.
 template <class Inner>
-class Checked {
+class Checked : public EngineOver<Inner> {
+  using Base = EngineOver<Inner>;
+  using Base::inner_;
+
  public:
   static constexpr const char* name = "checked";
   static constexpr bool looks_at_graphs = true;
@@ -71,7 +74,7 @@ class Checked {
     InnerProgram inner;
   };
 
-  Checked(const Options& options, const arch::Chip& chip) : inner_{options.inner, chip} {}
+  Checked(const Options& options, const arch::Chip& chip) : Base{options.inner, chip} {}
 
   template <class Graph>
   [[nodiscard]] auto load(const Graph& graph, args::ArgsTable& args) {
@@ -113,7 +116,7 @@ class Checked {
   Status unload(P& program) noexcept {
     running_ = nullptr;
     if (last_ == &program.checker) last_ = nullptr;
-    return inner_.unload(program.inner);
+    return Base::unload(program);
   }
 
   /// Restores the memory from the start of the last round, so that its tasks can run again; outputs and workspace are
@@ -136,25 +139,7 @@ class Checked {
   }
   void request_stop() noexcept {
     halt_.request_stop();
-    inner_.request_stop();
-  }
-  void keep_awake(bool awake) noexcept { inner_.keep_awake(awake); }
-  [[nodiscard]] Inner& inner() noexcept { return inner_; }
-
-  void copied_in(Bytes bytes) noexcept
-    requires HearsOfCopies<Inner>
-  {
-    inner_.copied_in(bytes);
-  }
-  void copied_out(Bytes bytes) noexcept
-    requires HearsOfCopies<Inner>
-  {
-    inner_.copied_out(bytes);
-  }
-  void idle() noexcept
-    requires HearsOfCopies<Inner>
-  {
-    inner_.idle();
+    Base::request_stop();
   }
 
  private:
@@ -172,7 +157,6 @@ class Checked {
     return {};
   }
 
-  Inner inner_;
   Halt halt_;
   Findings findings_;
   bool is_reported_ = true;
@@ -215,7 +199,6 @@ struct CheckedOn<P> {
 ///     struct Debugging : DefaultPolicies { using Check = CheckRounds; };
 ///     auto session = open<A2A3SimOn<Pool>, Debugging>(graph);  // over A2A3SimOn<Checked<Pool>>
 struct CheckRounds {
-  /// The platform that replaces P.
   template <class P>
   using Platform = typename detail::CheckedOn<P>::type;
   /// Whether a session checks memory as with CheckMemory.

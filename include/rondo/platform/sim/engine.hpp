@@ -88,4 +88,41 @@ concept PredictsTime = requires(const E& engine) {
   { engine.last_round_ns() } -> std::same_as<double>;
 };
 
+// --- Engines over another one ---------------------------------------------------------------------------------------
+
+/// The common part of engines that run their programs on `Inner`. Such a program has the one of Inner as `inner`.
+template <class Inner>
+class EngineOver {
+ public:
+  template <class Program>
+  Status unload(Program& program) noexcept {
+    return inner_.unload(program.inner);
+  }
+  [[nodiscard]] const Error::Text& failure_text() const noexcept { return inner_.failure_text(); }
+  void request_stop() noexcept { inner_.request_stop(); }
+  void keep_awake(bool awake) noexcept { inner_.keep_awake(awake); }
+  [[nodiscard]] Inner& inner() noexcept { return inner_; }
+
+  void copied_in(Bytes bytes) noexcept
+    requires HearsOfCopies<Inner>
+  {
+    inner_.copied_in(bytes);
+  }
+  void copied_out(Bytes bytes) noexcept
+    requires HearsOfCopies<Inner>
+  {
+    inner_.copied_out(bytes);
+  }
+  void idle() noexcept
+    requires HearsOfCopies<Inner>
+  {
+    inner_.idle();
+  }
+
+ protected:
+  EngineOver(const typename Inner::Options& options, const arch::Chip& chip) : inner_{options, chip} {}
+
+  Inner inner_;
+};
+
 }  // namespace rondo::platform::sim

@@ -69,7 +69,12 @@ class Hosted {
     void* memory = is_limited && size > free_ ? nullptr : std::aligned_alloc(front.value, whole.value);
     if (memory == nullptr) fail_to_allocate(kind, size);
     const DevicePtr<std::byte> block{reinterpret_cast<std::uintptr_t>(memory) + front.value};
-    record(block.address(), size, memory);
+    try {
+      memory::Registry::instance().note_allocated(memory_space(), block.address(), size);
+    } catch (...) {
+      std::free(memory);
+      throw;
+    }
     if (is_limited) free_.value -= size.value;
     of_kind(kind) += size.value;
     allocation(block) = {memory, size, kind};
@@ -84,7 +89,7 @@ class Hosted {
     const Allocation gone = allocation(block);
     if (!is_on_host(gone.kind)) free_.value += gone.size.value;
     of_kind(gone.kind) -= gone.size.value;
-    free_memory(block.address(), gone.memory);
+    if (!memory::Registry::instance().keep_released(block.address(), gone.memory)) std::free(gone.memory);
     return {};
   }
 
@@ -250,19 +255,6 @@ class Hosted {
   template <class U>
   [[nodiscard]] static U* pointer(DevicePtr<U> p) noexcept {
     return reinterpret_cast<U*>(p.address());  // NOLINT: device memory is host memory here
-  }
-
-  /// Records an allocation, so that sessions can check whether memory is usable.
-  static void record(std::uint64_t address, Bytes size, void* memory) {
-    try {
-      memory::Registry::instance().note_allocated(memory_space(), address, size);
-    } catch (...) {
-      std::free(memory);
-      throw;
-    }
-  }
-  static void free_memory(std::uint64_t address, void* memory) noexcept {
-    if (!memory::Registry::instance().keep_released(address, memory)) std::free(memory);
   }
 
   friend class DeviceQueue<Self>;

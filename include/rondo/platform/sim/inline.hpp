@@ -35,14 +35,13 @@ class Inline {
   /// A graph as a list of calls in order.
   struct DynamicProgram {
     std::vector<Call> calls;
-    std::vector<std::uint32_t> tasks;         ///< the TaskId of each call; used only after a failure
-    std::vector<const ArgWord*> decisions{};  ///< by loop: the argument block of its decision
-    std::unique_ptr<const graph::LoopCalls, graph::DestroyLoopCalls>
-        loops{};  ///< null: the graph has no loops, or `calls` are those of all tasks
+    std::vector<std::uint32_t> tasks;                   ///< the TaskId of each call; used only after a failure
+    std::vector<const ArgWord*> decisions{};            ///< by loop: the argument block of its decision
+    std::shared_ptr<const graph::GraphView> outline{};  ///< null: without loops, or `calls` are those of all tasks
 
     /// The graph whose tasks `calls` run: an outline of `whole` if that has loops.
     [[nodiscard]] graph::GraphView graph(const graph::GraphView& whole) const noexcept {
-      return loops == nullptr ? whole : loops->outline;
+      return outline == nullptr ? whole : *outline;
     }
   };
   /// A static graph: its calls are code; this holds the address of their arguments.
@@ -112,7 +111,7 @@ class Inline {
                                                  const Halt& halt) {
     if (graph.loops.empty()) return calls;
     const auto is_stopped = [](const void* of) noexcept { return static_cast<const Halt*>(of)->is_stop_requested(); };
-    calls.loops =
+    calls.outline =
         graph.loops.front().code->outline_calls(graph, calls.calls, calls.tasks, calls.decisions, {&halt, is_stopped});
     return calls;
   }

@@ -100,7 +100,7 @@ class Model {
         }
         if (task.cost != nullptr) ++stated_;
       }
-      if (calls_.loops != nullptr) {
+      if (calls_.outline != nullptr) {
         loops_ = std::make_unique<LoopForecast>(graph, all, calls_.decisions, chip_.parts());
         loops_->fill(chip_, all);
       } else {

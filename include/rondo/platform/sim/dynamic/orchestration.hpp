@@ -62,10 +62,7 @@ class Orchestration {
     return {};
   }
   Status settle() noexcept { return conductor_.wait(); }
-  Status outcome(Status waited) noexcept {
-    const Status status = conductor_.wait();
-    return status.ok() ? waited : status;
-  }
+  Status outcome(Status waited) noexcept { return first_failure(conductor_.wait(), waited); }
   void run_in_background() noexcept { conductor_.run_in_background(); }
   void place_tensor(std::size_t tensor, std::uint64_t address) noexcept {
     places_[tensor] = address;

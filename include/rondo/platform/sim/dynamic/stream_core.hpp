@@ -58,7 +58,7 @@ class StreamCore {
       for (std::size_t d = 0; d < record.shape.rank(); ++d) {
         tensor.extents[d] = static_cast<std::uint64_t>(record.shape.extent(d));
       }
-      tensor.element_bytes = static_cast<std::uint32_t>(record.bytes / record.count);
+      tensor.element_bytes = static_cast<std::uint32_t>(size_of(record.type));
       tensor.direction = record.direction;
     }
   }
@@ -178,6 +178,11 @@ class StreamCore {
       slot.next_block.store(0, std::memory_order_relaxed);
       slot.blocks_left.store(slot.blocks, std::memory_order_relaxed);
     }
+  }
+
+  /// Fails the round, because no ring holds the words of one task.
+  [[noreturn, gnu::cold]] void fail_words(std::uint64_t words) {
+    fail_stuck({"words of arguments", words, ScopeRing::word_count});
   }
 
   /// Lets `consumer` start only when `producer` is done. Precondition: the consumer's guard is set.

@@ -28,10 +28,21 @@ using erased::RoundArgument;
 using erased::RoundTensor;
 using erased::TaskRef;
 
+/// What a round made, and the number of the orchestration whose rounds may use it: others would look into the memory of
+/// a session that is perhaps gone.
+template <class T>
+struct Of {
+  T made;
+  std::uint64_t orchestration = 0;
+};
+using Region = Of<RoundTensor>;
+using Task = Of<TaskRef>;
+
 /// The round under way as Python sees it.
 class Round {
  public:
-  Round(AnyRound& native, py::list kernels) : native_{&native}, kernels_{std::move(kernels)} {}
+  Round(AnyRound& native, py::list kernels, std::uint64_t orchestration)
+      : native_{&native}, kernels_{std::move(kernels)}, orchestration_{orchestration} {}
 
   /// Calls f with the native round. The GIL is released: the call may wait for tasks that need it.
   template <class F>
@@ -50,8 +61,19 @@ class Round {
   [[nodiscard]] bool has_stopped() const noexcept { return has_stopped_; }
   void end() noexcept { native_ = nullptr; }
 
+  template <class T>
+  [[nodiscard]] Of<T> own(const T& made) const noexcept {
+    return {made, orchestration_};
+  }
+  template <class T>
+  [[nodiscard]] const T& only_own(const Of<T>& of, const char* what) const {
+    if (of.orchestration != orchestration_) {
+      fail(Errc::invalid_argument, "the ", what, " is of another session; use what this session's round made");
+    }
+    return of.made;
+  }
   [[nodiscard]] RoundTensor tensor_of(py::handle tensor) {
-    if (py::isinstance<RoundTensor>(tensor)) return py::cast<RoundTensor>(tensor);
+    if (py::isinstance<Region>(tensor)) return only_own(py::cast<const Region&>(tensor), "region");
     if (!py::isinstance<Tensor>(tensor)) {
       throw py::type_error("rondo: a round takes tensors of its session's graph, and what workspace() and view() made");
     }
@@ -62,7 +84,7 @@ class Round {
     }
     return made;
   }
-  TaskRef add(const py::object& what, const py::args& arguments, std::uint32_t blocks) {
+  Task add(const py::object& what, const py::args& arguments, std::uint32_t blocks) {
     if (!py::isinstance<Kernel>(what)) {
       throw py::type_error("rondo: Round.add takes a kernel made by rondo.kernel");
     }
@@ -73,7 +95,7 @@ class Round {
     for (std::size_t n = 0; n < list.size(); ++n) {
       const bool is_tensor = n < kernel.parameters.size() && kernel.parameters[n].is_tensor;
       const py::handle argument = arguments[n];
-      if (is_tensor || py::isinstance<Tensor>(argument) || py::isinstance<RoundTensor>(argument)) {
+      if (is_tensor || py::isinstance<Tensor>(argument) || py::isinstance<Region>(argument)) {
         tensors.push_back(tensor_of(argument));
         list[n].tensor = &tensors.back();
       } else if (n < kernel.parameters.size()) {
@@ -81,12 +103,13 @@ class Round {
       }
     }
     if (!kernels_.contains(what)) kernels_.append(what);
-    return call([&](AnyRound& round) { return round.add(kernel, Blocks{blocks}, list); });
+    return own(call([&](AnyRound& round) { return round.add(kernel, Blocks{blocks}, list); }));
   }
 
  private:
   AnyRound* native_;
   py::list kernels_;
+  std::uint64_t orchestration_;
   bool has_stopped_ = false;
 };
 
@@ -98,11 +121,14 @@ Shape plain_shape(const py::object& extents) {
   return {e, list.size()};
 }
 
-py::tuple shape_of(const RoundTensor& tensor) {
+py::tuple shape_of(const Region& region) {
+  const RoundTensor& tensor = region.made;
   py::tuple shape(tensor.region.rank());
   for (std::size_t d = 0; d < tensor.region.rank(); ++d) shape[d] = tensor.region.extent(d);
   return shape;
 }
+
+std::uint64_t orchestrations = 0;  ///< how many there were; guarded by the GIL
 
 /// Of a round that is a Python object.
 struct Scope {
@@ -112,7 +138,7 @@ struct Scope {
 }  // namespace
 
 Orchestration::Orchestration(py::object function, py::list kernels)
-    : function_{std::move(function)}, kernels_{std::move(kernels)} {
+    : function_{std::move(function)}, kernels_{std::move(kernels)}, number_{++orchestrations} {
   if (PyCallable_Check(function_.ptr()) == 0) {
     throw py::type_error("rondo: an orchestration is a function that takes the round");
   }
@@ -123,7 +149,7 @@ void Orchestration::operator()(AnyRound& native) {
   bool has_raised = false;
   {
     const py::gil_scoped_acquire gil;
-    const py::object object = py::cast(Round(native, kernels_));
+    const py::object object = py::cast(Round(native, kernels_, number_));
     auto& round = py::cast<Round&>(object);
     try {
       (void)function_(object);
@@ -145,10 +171,10 @@ void Orchestration::raise_pending() {
 }
 
 void define_round(py::module_& module) {
-  py::class_<RoundTensor>(module, "Region", "An intermediate of a round, or a box of a tensor; see Round.")
+  py::class_<Region>(module, "Region", "An intermediate of a round, or a box of a tensor; see Round.")
       .def_property_readonly("shape", &shape_of)
-      .def_property_readonly("dtype", [](const RoundTensor& t) { return to_string(t.type); });
-  py::class_<TaskRef>(module, "Task", "A task of a round; made by Round.add, for Round.add_edge.");
+      .def_property_readonly("dtype", [](const Region& r) { return to_string(r.made.type); });
+  py::class_<Task>(module, "Task", "A task of a round; made by Round.add, for Round.add_edge.");
   py::class_<Scope>(module, "Scope", "A scope of a round, for `with`; made by Round.scope.")
       .def("__enter__",
            [](const Scope& scope) { py::cast<Round&>(scope.round).call([](AnyRound& round) { round.begin_scope(); }); })
@@ -164,7 +190,7 @@ void define_round(py::module_& module) {
           [](Round& round, const std::string& dtype, const py::object& shape) {
             const DataType type = element_called(dtype);
             const Shape extents = plain_shape(shape);
-            return round.call([&](AnyRound& native) { return native.workspace(type, extents); });
+            return round.own(round.call([&](AnyRound& native) { return native.workspace(type, extents); }));
           },
           py::arg("dtype"), py::arg("shape"), "An intermediate of the open scope; what it holds is undefined.")
       .def(
@@ -173,7 +199,7 @@ void define_round(py::module_& module) {
             const RoundTensor whole = round.tensor_of(tensor);
             const Shape low = plain_shape(first);
             const Shape size = plain_shape(extents);
-            return round.call([&](AnyRound& native) { return native.view(whole, low, size); });
+            return round.own(round.call([&](AnyRound& native) { return native.view(whole, low, size); }));
           },
           py::arg("tensor"), py::arg("first"), py::arg("extents"),
           "The box of a tensor that starts at the index `first`; shares its memory.")
@@ -193,8 +219,10 @@ void define_round(py::module_& module) {
           py::arg("input"), "A copy of what an input holds in this round.")
       .def(
           "add_edge",
-          [](Round& round, const TaskRef& before, const TaskRef& after) {
-            round.call([&](AnyRound& native) { native.add_edge(before, after); });
+          [](Round& round, const Task& before, const Task& after) {
+            const TaskRef& first = round.only_own(before, "task");
+            const TaskRef& second = round.only_own(after, "task");
+            round.call([&](AnyRound& native) { native.add_edge(first, second); });
           },
           py::arg("before"), py::arg("after"),
           "The second task starts only when the first is done; with the runtime aicpu_build_graph.")

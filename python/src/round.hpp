@@ -25,6 +25,7 @@ class Orchestration {
  private:
   pybind11::object function_;
   pybind11::list kernels_;
+  std::uint64_t number_;  ///< among all orchestrations of the process
   std::unique_ptr<pybind11::error_already_set> pending_;
 };
 

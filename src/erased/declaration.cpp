@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cstdint>
 #include <utility>
 
 namespace rondo::erased {
@@ -141,7 +142,7 @@ class Parser {
     skip_spaces();
     const std::size_t begin = at_;
     if (take('(')) {
-      const Extent inner = sum();
+      const Extent inner = nested();
       if (!take(')')) fail("expected )");
       return inner;
     }
@@ -150,11 +151,18 @@ class Parser {
     if (!take('(')) return symbol(name, begin);
     const char function = name == "ceil_div" ? 'c' : name == "min" ? 'm' : name == "max" ? 'M' : '\0';
     if (function == '\0') fail_here(begin, name.size(), "no such function; there are ceil_div, min and max");
-    const Extent a = sum();
+    const Extent a = nested();
     if (!take(',')) fail("expected a comma and the second argument");
-    const Extent b = sum();
+    const Extent b = nested();
     if (!take(')')) fail("expected )");
     return combine(a, b, function);
+  }
+  /// A sum in parentheses.
+  Extent nested() {
+    if (++depth_ > most_nested) fail("the expression has more than 64 parentheses in each other");
+    const Extent inner = sum();
+    --depth_;
+    return inner;
   }
   Extent number() {
     std::int64_t value = 0;
@@ -219,6 +227,8 @@ class Parser {
   std::string_view what_;
   Declarations result_;
   std::size_t at_ = 0;
+  static constexpr std::uint32_t most_nested = 64;
+  std::uint32_t depth_ = 0;
 };
 
 }  // namespace

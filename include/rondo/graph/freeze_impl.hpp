@@ -40,7 +40,17 @@ RONDO_INLINE FrozenGraph freeze(const TaskGraph& graph) {
                 Error::Text{"the interface of an orchestration holds ", graph.tasks().size(),
                             " tasks; declare tensors only, and add tasks in the orchestration"});
   }
+  if (graph.is_symbolic()) {
+    throw Error(Errc::unsupported, Error::Text{"symbol '", graph.name(graph.symbols()[0]),
+                                               "' of an orchestration's interface has no value; instantiate() it"});
+  }
   for (const graph::TensorRecord& tensor : graph.tensors()) {
+    if (tensor.alias_of != graph::TensorRecord::no_alias) {
+      throw Error(Errc::unsupported,
+                  Error::Text{"output '", graph.name(tensor.name),
+                              "' of an orchestration's interface reuses the memory of an input; make the two one "
+                              "inout tensor instead"});
+    }
     if (tensor.is_view()) {
       throw Error(
           Errc::unsupported,

@@ -11,7 +11,7 @@ namespace rondo {
 
 /// Freezes a TaskGraph that only declares tensors: the interface of a session whose orchestration adds the tasks.
 /// @throws Error invalid_argument if the graph has a task, or a workspace tensor, which only the orchestration creates;
-/// unsupported if it has a view or a value
+/// unsupported if it has a symbol, an alias, a view or a value
 FrozenGraph freeze_interface(const TaskGraph& graph);
 
 /// An interface and the callable that adds the tasks of each round: the graph of a session whose runtime builds it

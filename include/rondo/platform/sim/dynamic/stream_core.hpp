@@ -11,6 +11,7 @@
 #include <rondo/platform/sim/task_stream.hpp>
 #include <rondo/platform/stream_options.hpp>
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -33,17 +34,19 @@ class StreamCore {
  public:
   static constexpr std::uint32_t max_scopes = 64;
   static constexpr std::uint32_t max_rings = 4;
+  /// More than any device has; the bytes of all rings together fit into 64 bits.
+  static constexpr std::uint64_t most_ring_bytes = std::uint64_t{1} << 60;
 
   StreamCore(const StreamOptions& options, std::uint32_t threads, std::uint32_t rings, const arch::Limits& limits,
              const graph::GraphView& interface)
       : limits_{limits},
         late_{options.late && threads == 0},
         ring_count_{rings},
-        heap_bytes_{options.ring_bytes.value / 1024 * 1024},
+        heap_bytes_{std::min(options.ring_bytes.value, most_ring_bytes) / 1024 * 1024},
         rings_(rings),
         map_{options.regions < 256 ? 256 : options.regions, 4096},
-        slots_{std::size_t{std::bit_ceil(options.window)} * rings + 1},
-        tensors_{std::size_t{std::bit_ceil(options.tensors)} * rings},
+        slots_{Fifo<TaskSlot>::capacity_for(options.window) * rings + 1},
+        tensors_{Fifo<TensorState>::capacity_for(options.tensors) * rings},
         edges_{options.edges},
         interface_(interface.tensors.size()),
         interface_count_{interface.tensors.size()},
@@ -58,7 +61,7 @@ class StreamCore {
       for (std::size_t d = 0; d < record.shape.rank(); ++d) {
         tensor.extents[d] = static_cast<std::uint64_t>(record.shape.extent(d));
       }
-      tensor.element_bytes = static_cast<std::uint32_t>(record.bytes / record.count);
+      tensor.element_bytes = static_cast<std::uint32_t>(size_of(record.type));
       tensor.direction = record.direction;
     }
   }
@@ -177,6 +180,11 @@ class StreamCore {
       slot.next_block.store(0, std::memory_order_relaxed);
       slot.blocks_left.store(slot.blocks, std::memory_order_relaxed);
     }
+  }
+
+  /// Fails the round, because no ring holds the words of one task.
+  [[noreturn, gnu::cold]] void fail_words(std::uint64_t words) {
+    fail_stuck({"words of arguments", words, ScopeRing::word_count});
   }
 
   /// Lets `consumer` start only when `producer` is done. Precondition: the consumer's guard is set.

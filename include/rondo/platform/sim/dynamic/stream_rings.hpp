@@ -20,8 +20,12 @@ template <class T>
 class Fifo {
  public:
   Fifo() noexcept = default;  ///< has no capacity
-  explicit Fifo(std::size_t capacity)
-      : cells_(std::bit_ceil(capacity < 2 ? std::size_t{2} : capacity)), mask_{cells_.size() - 1} {}
+  explicit Fifo(std::size_t capacity) : cells_(capacity_for(capacity)), mask_{cells_.size() - 1} {}
+
+  /// The capacity of a queue for which this one was asked.
+  [[nodiscard]] static std::size_t capacity_for(std::size_t asked) noexcept {
+    return std::bit_ceil(asked < 2 ? std::size_t{2} : asked);
+  }
 
   [[nodiscard]] std::uint64_t head() const noexcept { return head_; }
   [[nodiscard]] std::uint64_t tail() const noexcept { return tail_; }

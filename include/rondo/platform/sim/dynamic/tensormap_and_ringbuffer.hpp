@@ -31,6 +31,8 @@ class RegionOrchestrator final : public Orchestrator<RegionOrchestrator> {
   TaskSlot& prepare(std::size_t words, std::size_t uses) {
     if (!runs_at_once_) return prepare_slot(words, uses);
     check_running();
+    if (words > ScopeRing::word_count) [[unlikely]]
+      fail_words(words);
     immediate_slot_.args = words <= TaskSlot::own_words ? immediate_slot_.own_words_block : immediate_words_.data();
     return immediate_slot_;
   }

@@ -3,6 +3,7 @@
 """Sessions whose tasks a function of Python adds, each round anew."""
 
 import ctypes
+import gc
 import json
 import os
 import pathlib
@@ -152,6 +153,34 @@ class OrchestrationTest(unittest.TestCase):
         rondo.Session(graph, orchestration=late.append).run_round(
             x=np.ones(8, np.float32), steps=values(1), y=np.ones(8, np.float32))
         self.refuses(rondo.Errc.not_open, "the round is over", late[0].workspace, "f32", 4)
+
+    def test_regions_and_tasks_of_another_session_are_refused(self):
+        graph, x, steps, y = interface()
+        kept = []
+
+        def keep(round):
+            region = round.workspace("f32", 8)
+            round.add(scale, x, region, 1.0)
+            kept[:] = [region, round.view(y, 0, 4), round.add(accumulate, region, y)]
+
+        arrays = dict(x=np.ones(8, np.float32), steps=values(1), y=np.ones(8, np.float32))
+        first = rondo.Session(graph, orchestration=keep, runtime="aicpu_build_graph")
+        first.run_round(**arrays)
+        uses = (
+            (lambda r: r.add(scale, x, kept[0], 1.0), "the region is of another session"),
+            (lambda r: r.view(kept[1], 0, 2), "the region is of another session"),
+            (lambda r: r.add_edge(kept[2], r.add(accumulate, x, y)), "the task is of another session"),
+        )
+        for build, words in uses:
+            with self.subTest(words):
+                session = rondo.Session(graph, orchestration=build, runtime="aicpu_build_graph")
+                with self.assertRaisesRegex(rondo.Error, words):
+                    session.run_round(**arrays)
+        del first
+        gc.collect()
+        session = rondo.Session(graph, orchestration=uses[0][0], runtime="aicpu_build_graph")
+        with self.assertRaisesRegex(rondo.Error, "of another session"):
+            session.run_round(**arrays)
 
     def test_what_takes_no_orchestration_says_so(self):
         graph, *_ = interface()

@@ -347,6 +347,8 @@ TEST_CASE("c: a signature that does not parse is shown with a caret under the pl
   CHECK(refused("x: in f32[99999999999999999999]").find("64 bits") != std::string::npos);
   CHECK(refused("x: in f32[max(n)]").find("the second argument") != std::string::npos);
   CHECK(refused("x: in f32[mean(n, m)]").find("ceil_div, min and max") != std::string::npos);
+  const std::string deep = std::string(100'000, '(') + "n" + std::string(100'000, ')');
+  CHECK(refused(("x: in f32[" + deep + "]").c_str()).find("more than 64 parentheses") != std::string::npos);
   // Of a long text the part around the place is shown, and the caret stands under it.
   const std::string text = refused(("x: in f32[" + std::string(200, 'n') + "], y: int f32[n]").c_str());
   const std::size_t line = text.find("\n  ") + 3;

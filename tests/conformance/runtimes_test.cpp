@@ -8,7 +8,9 @@
 #include "scale.hpp"
 #include "small_rings.hpp"
 
+#include <rondo/graph/instantiate.hpp>
 #include <rondo/orchestrated.hpp>
+#include <rondo/platform/host/host.hpp>
 #include <rondo/platform/sim/pool.hpp>
 
 #include <doctest/doctest.h>
@@ -655,6 +657,64 @@ TEST_CASE("an interface holds tensors only, and none of them is a workspace") {
   TaskGraph with_workspace = good;
   (void)with_workspace.workspace<float>("t", {4});
   CHECK(code_of(with_workspace) == Errc::invalid_argument);
+  // Tasks of the round would find no order between an output and the input whose memory it reuses.
+  TaskGraph with_alias = good;
+  with_alias.alias(with_alias.output<float>("y", {4}), with_alias.input<float>("a", {4}));
+  CHECK(code_of(with_alias) == Errc::unsupported);
+  TaskGraph with_symbol = good;
+  (void)with_symbol.input<float>("a", {with_symbol.dim("n")});
+  CHECK(code_of(with_symbol) == Errc::unsupported);
+}
+
+TEST_CASE("An interface may have tensors without elements") {
+  TaskGraph symbolic;
+  const Dim n = symbolic.dim("n");
+  const auto x = symbolic.input<float>("x", {n});
+  const auto y = symbolic.output<float>("y", {n});
+  for (const std::int64_t size : {std::int64_t{0}, std::int64_t{3}}) {
+    const std::int64_t values[] = {size};
+    auto session = open<A2A3Sim, With<TensorMapRingBuffer>>(
+        graph::instantiate(symbolic, values), [=](auto& round) { round.template add<kernels::Scale>(x, y, 2.0F); });
+    const Floats hx(static_cast<std::size_t>(size), 3.0F);
+    Floats hy(hx.size());
+    REQUIRE(session.run_round(bind(x, hx), bind(y, hy)).ok());
+    CHECK(hy == Floats(hx.size(), 6.0F));
+  }
+}
+
+TEST_CASE_TEMPLATE("A task whose words no ring holds fails its round", P, HostOn<Inline>, HostOn<Pool>) {
+  constexpr std::uint32_t blocks = 20'000;
+  TaskGraph graph;
+  const auto counts = graph.inout<std::int32_t>("counts", {blocks});
+  auto session = open<P, With<TensorMapRingBuffer>>(
+      graph, [=](auto& round) { round.template add<kernels::CountBlocks>(Blocks{blocks}, counts); });
+  Ints host(blocks);
+  const Status failed = session.run_round(bind(counts, host));
+  CHECK(failed.code() == Errc::deadlock);
+  CHECK_MESSAGE(contains(session.explain(failed), "words of arguments"), std::string(session.explain(failed).c_str()));
+}
+
+TEST_CASE("The least options of rings are raised to what a queue holds at least") {
+  TaskGraph graph;
+  const auto x = graph.input<float>("x", {4});
+  const auto y = graph.output<float>("y", {4});
+  Options<On<A2A3SimOn<Pool>, TensorMapRingBuffer>> options;
+  options.stream.window = options.stream.tensors = 1;
+  auto session = open<A2A3SimOn<Pool>, With<TensorMapRingBuffer>>(
+      graph,
+      [=](auto& round) {
+        for (int i = 0; i < 100; ++i) {
+          const auto scope = round.scope();
+          const auto t = round.template workspace<float>({4});
+          round.template add<kernels::Scale>(x, t, 2.0F);
+          round.template add<kernels::Scale>(t, y, 2.0F);
+        }
+      },
+      options);
+  const Floats hx(4, 1.0F);
+  Floats hy(4);
+  REQUIRE(session.run_round(bind(x, hx), bind(y, hy)).ok());
+  CHECK(hy == Floats(4, 4.0F));
 }
 
 TEST_CASE("the rings are device memory: what is not there is an error at opening") {

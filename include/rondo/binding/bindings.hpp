@@ -120,7 +120,7 @@ template <class Ports>
   return true;
 }
 /// Checks bindings in any order, and sorts them into the order of the ports: each port once, of the right size, not
-/// null. Cold; O(bindings × ports).
+/// null unless it is empty. Cold; O(bindings × ports).
 template <class Ports>
 [[gnu::cold]] BindingFault sort_bindings(const Ports& ports, std::span<Binding> bindings) noexcept {
   const auto position = [](const auto& range, TensorKey key) {
@@ -136,7 +136,7 @@ template <class Ports>
     const std::uint32_t tensor = index(binding.key.tensor());
     if (position(bindings, binding.key) != b) return {Status::of_tensor(Errc::bound_twice, tensor)};
     if (binding.bytes != ports[port].bytes) return {Status::of_tensor(Errc::wrong_size, tensor), binding.bytes};
-    if (binding.is_null()) return {Status::of_tensor(Errc::null_memory, tensor)};
+    if (binding.is_null() && binding.bytes != 0) return {Status::of_tensor(Errc::null_memory, tensor)};
   }
   for (std::size_t p = 0; p < ports.size(); ++p) {
     const std::size_t b = position(bindings, ports[p].key);

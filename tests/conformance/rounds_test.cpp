@@ -7,6 +7,7 @@
 #include "conformance/platforms.hpp"
 
 #include <rondo/binding/dynamic_bindings.hpp>
+#include <rondo/graph/instantiate.hpp>
 #include <rondo/platform/sim/checked.hpp>
 #include <rondo/platform/sim/model.hpp>
 #include <rondo/platform/sim/pool.hpp>
@@ -19,6 +20,7 @@
 #include <numeric>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 using namespace rondo;
@@ -92,6 +94,45 @@ TEST_CASE_TEMPLATE("a thousand rounds with changing inputs each give their own r
     REQUIRE_MESSAGE(good, "round ", round);
   }
   CHECK(session.rounds() == 1000);
+}
+
+TEST_CASE_TEMPLATE("A tensor without elements is bound to no memory, which is never copied", P, RONDO_TEST_PLATFORMS) {
+  TaskGraph symbolic;
+  const Dim n = symbolic.dim("n");
+  const auto none = symbolic.input<float>("none", {n});
+  const auto x = symbolic.input<float>("x", {4});
+  const auto y = symbolic.output<float>("y", {4});
+  const auto nothing = symbolic.output<float>("nothing", {n});
+  symbolic.add<kernels::Scale>(none, nothing, 2.0F);
+  symbolic.add<kernels::Scale>(x, y, 2.0F);
+  const std::int64_t zero[] = {0};
+  const TaskGraph graph = graph::instantiate(symbolic, zero);
+  const Floats empty, hx(4, 3.0F);
+  Floats also_empty, hy(4);
+  auto session = open<P>(graph, busy_options<P>());
+  const auto good = [&](Status status) {
+    INFO(std::string(session.explain(status).c_str()));
+    CHECK(status.ok());
+    CHECK(hy == Floats(4, 6.0F));
+    hy.assign(4, 0.0F);
+  };
+  for (int round = 0; round < 2; ++round) {
+    good(session.run_round(bind(none, empty), bind(x, hx), bind(y, hy), bind(nothing, also_empty)));
+    good(session.run_round(bind(nothing, also_empty), bind(y, hy), bind(x, hx), bind(none, empty)));
+    const auto prebound = session.prebind(bind(none, empty), bind(x, hx), bind(y, hy), bind(nothing, also_empty));
+    good(session.run_round(prebound));
+    auto begun = session.begin_round(bind(none, empty), bind(x, hx), bind(y, hy), bind(nothing, also_empty));
+    good(std::move(begun).launch().finish().status());
+  }
+  // Memory that other tensors have must still be there.
+  CHECK(session.run_round(bind(none, empty), bind(x, hx), bind(y, also_empty), bind(nothing, also_empty)).code() ==
+        Errc::wrong_size);
+  CHECK(session.run_round(bind(none, empty), bind(x, hx), bind(y, hy)).code() == Errc::unbound_tensor);
+  auto pipelined = open_pipelined<P, 2>(graph, busy_options<P>());
+  for (int round = 0; round < 4; ++round) {
+    REQUIRE(pipelined.submit_round(bind(none, empty), bind(x, hx), bind(y, hy), bind(nothing, also_empty)));
+  }
+  good(pipelined.wait_all());
 }
 
 TEST_CASE_TEMPLATE("every task of a random graph runs exactly once per round", P, RONDO_TEST_PLATFORMS) {

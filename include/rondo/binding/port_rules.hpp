@@ -86,7 +86,8 @@ class PortRules {
 
   /// Whether the graph sets no rule: no port's address is fixed or depends on another's.
   [[nodiscard]] bool are_free() const noexcept { return are_free_; }
-  [[nodiscard]] bool has_aliases() const noexcept { return has_aliases_; }
+  /// Whether a round needs more than its pairs: an output reuses an input, or a tensor has no bytes to copy.
+  [[nodiscard]] bool are_special() const noexcept { return has_aliases_ || has_empty_; }
   [[nodiscard]] const std::vector<PortView>& views() const noexcept { return views_; }
 
   /// Whether free ports, none of them held, may move to `addresses`; 0 means the arena. If the answer is no,
@@ -180,6 +181,7 @@ class PortRules {
 
   std::vector<PortView> views_;
   bool has_aliases_ = false;
+  bool has_empty_ = false;
   bool are_free_ = true;
   AddressOrder<Arch::block_granule> order_;
   std::vector<std::uint64_t> addresses_;  ///< of the round that is checked
@@ -198,6 +200,7 @@ PortRules<Arch>::PortRules(const graph::GraphView& view) : order_(count_ports(vi
       views_.push_back({port_of[t], port_of[tensor.view_of], tensor.view_offset()});
     }
     has_aliases_ = has_aliases_ || tensor.alias_of != graph::TensorRecord::no_alias;
+    has_empty_ = has_empty_ || (tensor.bytes == 0 && is_bound_each_round(tensor.direction));
     are_free_ = are_free_ && !tensor.fixed;
   }
   are_free_ = are_free_ && !has_aliases_ && views_.empty();

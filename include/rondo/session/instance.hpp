@@ -283,7 +283,7 @@ class Instance {
   }
 
   [[nodiscard]] Readiness readiness_between_rounds() const noexcept {
-    if (Values::any || rules_.has_aliases() || is_async_ || held_count_ != 0) return Readiness::general;
+    if (Values::any || rules_.are_special() || is_async_ || held_count_ != 0) return Readiness::general;
     return is_moved_ || refresh_due_ ? Readiness::moved : Readiness::ready;
   }
 

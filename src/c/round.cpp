@@ -5,7 +5,9 @@
 #include "objects.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -28,7 +30,8 @@ struct RoundObject {
   rondo_round handle{};
   AnyRound* native = nullptr;  ///< null between rounds
   bool has_stopped = false;
-  std::vector<RoundTensor> regions;  ///< of this round; a handle is an index and the round's number
+  std::vector<RoundTensor> regions;                     ///< of this round; a handle is an index and the round's number
+  static inline std::atomic<std::uint32_t> rounds = 0;  ///< of all sessions, so that no two share a number
   std::vector<TaskRef> tasks;
   std::uint32_t number = 0;
   std::vector<std::shared_ptr<const erased::SignatureKernel>> kernels;  ///< of all rounds
@@ -38,7 +41,7 @@ struct RoundObject {
     has_stopped = false;
     regions.clear();
     tasks.clear();
-    ++number;
+    number = ++rounds;
     const rondo_code code = function(handle, context);
     native = nullptr;
     if (has_stopped) throw erased::Stopped{};

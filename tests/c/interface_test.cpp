@@ -804,7 +804,39 @@ rondo_code orchestrate(rondo_round round, void* context) {
   return RONDO_OK;
 }
 
+/// Makes three regions, and keeps the last one; if there is one, uses that instead.
+rondo_code keep_a_region(rondo_round round, void* context) {
+  auto& kept = *static_cast<rondo_region*>(context);
+  const std::int64_t first = 0;
+  const std::int64_t two = 2;
+  rondo_region made{};
+  for (int i = 0; i < 3; ++i) RONDO_TRY(rondo_round_workspace(round, "f32", &two, 1, &made));
+  if (kept.id != 0) return rondo_round_view(round, rondo_region_argument(kept), &first, &two, 1, &made);
+  kept = made;
+  return RONDO_OK;
+}
+
 }  // namespace
+
+TEST_CASE("c: a region of another session is refused") {
+  Orchestrated made("tensormap_and_ringbuffer");
+  rondo_region kept{};
+  std::vector<float> x(4), y(4);
+  const std::int32_t steps = 0;
+  for (const rondo_code expected : {RONDO_OK, RONDO_ORCHESTRATION_FAILED}) {
+    rondo_session session{};
+    REQUIRE_EQ(rondo_open_orchestrated(made.graph, "a2a3_sim", made.runtime, keep_a_region, &kept, nullptr, &session),
+               RONDO_OK);
+    rondo_bindings bindings{};
+    REQUIRE_EQ(rondo_bindings_create(session, &bindings), RONDO_OK);
+    REQUIRE_EQ(rondo_bind(bindings, made.tensors[0], x.data(), 16), RONDO_OK);
+    REQUIRE_EQ(rondo_bind(bindings, made.tensors[1], &steps, 4), RONDO_OK);
+    REQUIRE_EQ(rondo_bind(bindings, made.tensors[2], y.data(), 16), RONDO_OK);
+    CHECK_EQ(rondo_run_round(bindings), expected);
+    CHECK_EQ(rondo_close(session), RONDO_OK);
+  }
+  CHECK(says("the argument is no tensor or region of this round"));
+}
 
 TEST_CASE("c: an orchestration adds the tasks of each round") {
   for (const char* platform : {"a2a3_sim", "a5_sim", "a2a3_sim_pool", "a5_sim_pool"}) {

@@ -3,6 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <rondo/graph/kernel.hpp>
 
+#include <string_view>
+
 struct Relu {
   static constexpr std::string_view name = "relu";
   static constexpr auto core = rondo::CoreType::vector;

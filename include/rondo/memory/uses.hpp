@@ -37,6 +37,28 @@ struct Tokens {
   std::vector<std::uint32_t> of_tensor{};  ///< by tensor; none for a tensor outside the arena
 };
 
+/// The tokens into which others are merged.
+class MergedTokens {
+ public:
+  constexpr explicit MergedTokens(std::size_t count) : into_(count, 0U) {
+    for (std::uint32_t k = 0; k < count; ++k) into_[k] = k;
+  }
+  constexpr void merge(std::uint32_t token, std::uint32_t into) noexcept { into_[token] = into; }
+  /// The token into which `token` was merged at last; none for none.
+  [[nodiscard]] constexpr std::uint32_t find(std::uint32_t token) noexcept {
+    if (token == Tokens::none) return token;
+    while (into_[token] != token) token = into_[token] = into_[into_[token]];
+    return token;
+  }
+  /// Gives each tensor the token into which its own was merged.
+  constexpr void apply(std::vector<std::uint32_t>& of_tensor) noexcept {
+    for (std::uint32_t& token : of_tensor) token = find(token);
+  }
+
+ private:
+  std::vector<std::uint32_t> into_;
+};
+
 namespace detail {
 
 /// Whether the memory keeps its contents between rounds.
@@ -225,7 +247,7 @@ class InPlaceMerger {
  public:
   /// `ports_apart`: tensors of which each slot of rounds in flight has its own share memory with no other tensor.
   constexpr InPlaceMerger(Tokens& tokens, Certainty order, bool ports_apart)
-      : tokens_{tokens}, order_{order}, ports_apart_{ports_apart} {}
+      : tokens_{tokens}, order_{order}, ports_apart_{ports_apart}, merged_(tokens.tokens.size()) {}
 
   constexpr void run(const graph::GraphView& graph) {
     for (std::size_t turn = 0; turn < graph.tasks.size(); ++turn) {
@@ -236,10 +258,11 @@ class InPlaceMerger {
         if (graph.tensors[args[arg.in_place_of].tensor].zeroed != Zeroed::never) continue;  // it is in a zeroed block
         if (ports_apart_ && (is_per_slot(graph, arg.tensor) || is_per_slot(graph, args[arg.in_place_of].tensor)))
           continue;
-        merge(p, static_cast<std::int64_t>(turn) + 1, tokens_.of_tensor[args[arg.in_place_of].tensor],
-              tokens_.of_tensor[arg.tensor]);
+        merge(p, static_cast<std::int64_t>(turn) + 1, merged_.find(tokens_.of_tensor[args[arg.in_place_of].tensor]),
+              merged_.find(tokens_.of_tensor[arg.tensor]));
       }
     }
+    merged_.apply(tokens_.of_tensor);
   }
 
  private:
@@ -272,7 +295,7 @@ class InPlaceMerger {
         std::swap(from.uses[at], from.uses[at - 1]);
     }
     to = {};
-    for (std::uint32_t& token : tokens_.of_tensor) token = token == out ? in : token;
+    merged_.merge(out, in);
   }
 
   [[nodiscard]] constexpr bool others_precede(const Use& use, std::uint32_t position) const {
@@ -289,6 +312,7 @@ class InPlaceMerger {
   Tokens& tokens_;
   Certainty order_;
   bool ports_apart_;
+  MergedTokens merged_;
 };
 
 }  // namespace detail

@@ -28,8 +28,7 @@ class LargestFirstMerger {
 
   /// `ports_apart`: what each slot of rounds in flight has for itself shares memory with nothing else.
   constexpr void run(const graph::GraphView& graph, bool ports_apart) {
-    std::vector<std::uint32_t> merged_into(tokens_.size(), 0U);
-    for (std::uint32_t k = 0; k < merged_into.size(); ++k) merged_into[k] = k;
+    MergedTokens merged(tokens_.size());
     std::vector<std::uint32_t> kept;  // the largest first
     for (const rondo::detail::Keyed& each : sort(find_apart(graph, ports_apart))) {
       const auto next = static_cast<std::uint32_t>(each.item);
@@ -37,9 +36,9 @@ class LargestFirstMerger {
       const auto home =
           std::find_if(kept.rbegin(), last, [&](std::uint32_t k) { return merge(tokens_[k], tokens_[next]); });
       if (home == last) kept.push_back(next);
-      if (home != last) merged_into[next] = *home;
+      if (home != last) merged.merge(next, *home);
     }
-    for (std::uint32_t& token : of_tensor_) token = token == Tokens::none ? token : merged_into[token];
+    merged.apply(of_tensor_);
   }
 
  private:

@@ -822,7 +822,7 @@ TEST_CASE("c: a region of another session is refused") {
   Orchestrated made("tensormap_and_ringbuffer");
   rondo_region kept{};
   std::vector<float> x(4), y(4);
-  const std::int32_t steps = 0;
+  std::int32_t steps = 0;
   for (const rondo_code expected : {RONDO_OK, RONDO_ORCHESTRATION_FAILED}) {
     rondo_session session{};
     REQUIRE_EQ(rondo_open_orchestrated(made.graph, "a2a3_sim", made.runtime, keep_a_region, &kept, nullptr, &session),

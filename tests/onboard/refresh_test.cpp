@@ -463,7 +463,7 @@ TEST_CASE("Costs are the same after they were written to a file and read again; 
       FAIL("read");
     } catch (const Error& e) {
       CHECK(e.code() == Errc::invalid_argument);
-      CHECK(std::string_view(e.what()).find("tools/calibrate writes it anew") != std::string_view::npos);
+      CHECK(std::string_view(e.what()).find("write it again with tools/calibrate") != std::string_view::npos);
     }
   }
   // Each file that is cut short is refused.

@@ -45,9 +45,9 @@ struct Disjoint {
     }
     for (std::size_t i = 0; i < problem.size(); ++i) {
       const Buffer& buffer = problem.buffers[i];
-      if (buffer.is_fixed()) continue;
+      if (buffer.is_fixed() || buffer.size == 0) continue;
       result.offsets[i] = aligned(result.arena, buffer.alignment);
-      if (buffer.size != 0) result.arena = result.offsets[i] + buffer.size;
+      result.arena = result.offsets[i] + buffer.size;
     }
     result.lower_bound = result.arena;
     return result;

@@ -114,7 +114,9 @@ consteval bool check_observer() {
 
 /// Observes nothing; takes no space and no instructions.
 struct NoObserver {
+  /// Does nothing.
   void round_begins(RoundIndex) noexcept {}
+  /// Does nothing.
   void round_ends(RoundIndex, Status) noexcept {}
 };
 

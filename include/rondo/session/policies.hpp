@@ -25,7 +25,9 @@ namespace rondo {
 /// Sessions write no values; this takes no space and no instructions. For values, see launch::RoundValues<> in
 /// launch/round_values.hpp.
 struct NoValues {
+  /// Whether the session writes values.
   static constexpr bool any = false;
+  /// The values of a session: none.
   struct Store {
     constexpr Store() noexcept = default;
     constexpr explicit Store(const graph::GraphView&) noexcept {}
@@ -63,6 +65,7 @@ struct NoLog {};
 
 /// Runs rounds without checks.
 struct NoCheck {
+  /// The platform on which sessions run: P itself.
   template <class P>
   using Platform = P;
 };
@@ -72,11 +75,13 @@ struct NoCheck {
 /// others, rounds run without checks. Cost: per binding, a lock and a search. To check tasks, too, use CheckRounds of
 /// platform/sim/checked.hpp.
 struct CheckMemory : NoCheck {
+  /// Whether sessions check the memory that rounds use.
   static constexpr bool checks_memory = true;
 };
 
 /// Does not read the device's clock.
 struct NoTime {
+  /// The platform on which sessions run: P itself.
   template <class P>
   using Platform = P;
 };
@@ -150,6 +155,7 @@ struct DefaultPolicies {
 
 /// DefaultPolicies with CheckMemory, for debugging.
 struct CheckedPolicies : DefaultPolicies {
+  /// Rounds check the memory that they use.
   using Check = CheckMemory;
 };
 

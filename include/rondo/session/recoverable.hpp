@@ -138,6 +138,7 @@ class SessionState {
 template <class Open, class Options>
 class Recoverable {
  public:
+  /// The session that is recovered.
   using Session = std::invoke_result_t<Open&, const Options&>;
 
   /// Opens the session. @throws Error as `open` does; out_of_memory

@@ -78,5 +78,5 @@ TEST_CASE("A pool that is destroyed finishes what it is at and drops the rest") 
 TEST_CASE("A pool of no worker is refused") {
   const auto raised = test::raised([] { WorkerPool<int>(0, [](int, std::size_t) {}, [](int) {}); });
   CHECK(raised.code == Errc::invalid_argument);
-  CHECK(test::says(raised.text, "ask for one"));
+  CHECK(test::says(raised.text, "ask for at least one worker"));
 }

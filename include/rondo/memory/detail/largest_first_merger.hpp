@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <iterator>
+#include <utility>
 #include <vector>
 
 namespace rondo::memory::detail {
@@ -72,13 +72,13 @@ class LargestFirstMerger {
   /// they do so for all its uses. @returns whether it did
   constexpr bool merge(Token& into, Token& token) const {
     const auto is_before = [&](const Use& use) { return use.last < token.uses.front().first; };
-    const auto next = std::partition_point(into.uses.begin(), into.uses.end(), is_before);
+    auto next = std::partition_point(into.uses.begin(), into.uses.end(), is_before);
     if (next != into.uses.end() && next->first <= token.uses.back().last) return false;
     for (const Use& use : token.uses) {
       if (next != into.uses.end() && !order_.all_precede(use.users, next->users)) return false;
-      if (next != into.uses.begin() && !order_.all_precede(std::prev(next)->users, use.users)) return false;
+      if (next != into.uses.begin() && !order_.all_precede((next - 1)->users, use.users)) return false;
     }
-    into.uses.insert(next, std::make_move_iterator(token.uses.begin()), std::make_move_iterator(token.uses.end()));
+    for (Use& use : token.uses) next = into.uses.insert(next, std::move(use)) + 1;
     token = {};
     return true;
   }

@@ -199,6 +199,7 @@ struct CheckedOn<P> {
 ///     struct Debugging : DefaultPolicies { using Check = CheckRounds; };
 ///     auto session = open<A2A3SimOn<Pool>, Debugging>(graph);  // over A2A3SimOn<Checked<Pool>>
 struct CheckRounds {
+  /// The platform on which sessions run in place of P.
   template <class P>
   using Platform = typename detail::CheckedOn<P>::type;
   /// Whether a session checks memory as with CheckMemory.

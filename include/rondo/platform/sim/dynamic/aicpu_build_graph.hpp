@@ -88,6 +88,7 @@ class EdgeOrchestrator final : public Orchestrator<EdgeOrchestrator> {
 
   bool in_order_;
 };
+/// The orchestrator of the runtime.
 template <>
 struct OrchestratorFor<runtime::AicpuBuildGraph> {
   using type = EdgeOrchestrator;

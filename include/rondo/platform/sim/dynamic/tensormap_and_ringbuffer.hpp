@@ -100,6 +100,7 @@ class RegionOrchestrator final : public Orchestrator<RegionOrchestrator> {
   TaskSlot immediate_slot_;
   std::vector<ArgWord> immediate_words_;
 };
+/// The orchestrator of the runtime.
 template <>
 struct OrchestratorFor<runtime::TensorMapRingBuffer> {
   using type = RegionOrchestrator;

@@ -43,7 +43,7 @@ class LaneConflicts {
     auto at = std::partition_point(tasks.begin() + reached, tasks.end(), later);
     // Whatever is ordered before a task is also ordered before the later tasks of its lane.
     const auto may_meet = [&](std::uint32_t task) {
-      return std::any_of(use.users.begin(), use.users.end(),
+      return std::any_of(use.users.rbegin(), use.users.rend(),  // the last users are the least likely to come first
                          [&](std::uint32_t user) { return !lanes_.precedes(user, task); });
     };
     for (; at != tasks.end() && may_meet(*at); ++at) {

@@ -66,6 +66,7 @@ struct Greedy {
     Plan best = Disjoint::plan(problem);
     best.lower_bound = lower_bound(problem, sections);
     if (best.optimal()) return best;
+    bool is_apart = true;
     FirstFit fitter{problem};
     const bool is_long = problem.conflicts.size() > (std::size_t{1} << 18);
     for (const Order order :
@@ -74,7 +75,8 @@ struct Greedy {
       for (const Fit fit : {Fit::first, Fit::best}) {
         const std::vector<std::int64_t>& offsets = fitter.run(numbers, fit);
         const std::int64_t arena = arena_of(problem, offsets);
-        if (arena >= best.arena) continue;
+        if (is_apart ? arena > best.arena : arena >= best.arena) continue;
+        is_apart = false;
         best.offsets = offsets;
         best.arena = arena;
         best.planner = to_string(order);

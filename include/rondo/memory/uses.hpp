@@ -255,11 +255,17 @@ class InPlaceMerger {
       const auto args = graph.args_of(graph.tasks[p]);
       for (const graph::ArgRecord& arg : args) {
         if (!arg.is_address() || arg.in_place_of == graph::ArgRecord::not_in_place) continue;
-        if (graph.tensors[args[arg.in_place_of].tensor].zeroed != Zeroed::never) continue;  // it is in a zeroed block
-        if (ports_apart_ && (is_per_slot(graph, arg.tensor) || is_per_slot(graph, args[arg.in_place_of].tensor)))
-          continue;
-        merge(p, static_cast<std::int64_t>(turn) + 1, merged_.find(tokens_.of_tensor[args[arg.in_place_of].tensor]),
-              merged_.find(tokens_.of_tensor[arg.tensor]));
+        const std::uint32_t in = args[arg.in_place_of].tensor;
+        if (graph.tensors[in].zeroed != Zeroed::never) continue;  // it is in a zeroed block
+        if (ports_apart_ && (is_per_slot(graph, arg.tensor) || is_per_slot(graph, in))) continue;
+        // A view may be a part of its memory, and the task may take its source as well.
+        const auto memory_of = [&](std::uint32_t tensor) { return merged_.find(tokens_.of_tensor[tensor]); };
+        const auto takes_memory = [&](const graph::ArgRecord& other) {
+          return other.is_address() && memory_of(other.tensor) == memory_of(in);
+        };
+        if (graph.tensors[in].bytes != graph.tensors[arg.tensor].bytes) continue;
+        if (std::count_if(args.begin(), args.end(), takes_memory) != 1) continue;
+        merge(p, static_cast<std::int64_t>(turn) + 1, memory_of(in), memory_of(arg.tensor));
       }
     }
     merged_.apply(tokens_.of_tensor);

@@ -7,6 +7,7 @@
 #include <rondo/arch/a5.hpp>
 #include <rondo/graph/deal.hpp>
 #include <rondo/graph/freeze.hpp>
+#include <rondo/graph/instantiate.hpp>
 #include <rondo/memory/lay_out.hpp>
 #include <unit/support.hpp>
 
@@ -230,6 +231,27 @@ TEST_CASE("Many concurrent tasks in lanes are planned alike") {
   const Made made = plan<Concurrency::in_lanes>(dealt.view());
   CHECK(made.arena < sum_of_sizes(dealt.view()) / 100);
   CHECK(wrong_pairs(dealt.view(), made) == 0);
+}
+
+TEST_CASE("Empty outputs, which no task writes, do not hide that a task without successors is unordered") {
+  TaskGraph graph;
+  const auto n = graph.dim("n");
+  const auto empty = graph.input<float>("empty", {n});
+  graph.add<First>(empty, graph.output<float>("nothing", {n}));
+  const auto x = graph.input<float>("x", {128});
+  std::vector<Workspace<float>> made;
+  for (int i = 0; i < 2200; ++i) {
+    made.push_back(graph.workspace<float>("t" + std::to_string(i), {128}));
+    if (i < 2) graph.add<First>(x, made.back());
+    if (i >= 2) graph.add<First>(made[made.size() - 3], made.back());
+  }
+  graph.add<First>(made[2198], graph.output<float>("y", {128}));
+  graph.add<First>(made[2199], graph.output<float>("z", {128}));
+  const auto scratch = graph.workspace<float>("scratch", {64});
+  graph.add<First>(x, scratch);
+  const std::int64_t values[] = {0};
+  const FrozenGraph frozen = freeze(graph::instantiate(graph, values));
+  CHECK(wrong_pairs(frozen.view(), plan(frozen.view())) == 0);
 }
 
 TEST_CASE("Zeroed workspaces, and ports with memory of their own, are not merged with others") {

@@ -82,6 +82,8 @@ TEST_CASE_TEMPLATE("A constant graph is laid out by the compiler as it would be 
 // Four tensors of 64 bytes in a chain.
 static_assert(memory::Layout<Constant, arch::A5, memory::Greedy, memory::Concurrency::sequential>::arena_bytes() ==
               Bytes{128});
+static_assert(memory::Layout<Constant, arch::A5, memory::Greedy, memory::Concurrency::parallel>::arena_bytes() ==
+              Bytes{128});
 
 TEST_CASE("Apart, tensors lie in their order with the chip's guard between them") {
   TaskGraph graph;

@@ -36,6 +36,20 @@ struct Next {
   }
 };
 
+/// y = b + the sum of a; in place of b.
+struct AddInPlace {
+  static constexpr std::string_view name = "add_in_place";
+  static constexpr auto core = CoreType::vector;
+  static constexpr InPlace in_place{.out = 2, .in = 1};
+  static void run(In<float> a, In<float> b, Out<float> y) noexcept {
+    for (std::size_t i = 0; i < y.size(); ++i) {
+      float sum = b[i];
+      for (std::size_t k = 0; k < a.size(); ++k) sum += a[k];
+      y[i] = sum;
+    }
+  }
+};
+
 Lifetimes lives_of(const TaskGraph& graph, Concurrency concurrency = Concurrency::sequential) {
   return memory::find_lifetimes<arch::A5>(freeze(graph).view(), concurrency);
 }
@@ -210,6 +224,33 @@ TEST_CASE("In place is out of place where the input is wanted later, kept, of an
   CHECK_FALSE(share(lives, u, d));
   CHECK_FALSE(share(lives, k, e));
   CHECK_FALSE(share(lives, l, f));
+}
+
+TEST_CASE("A view is overwritten in place only if it is its whole source, and the task does not take both") {
+  TaskGraph graph;
+  const auto x = graph.input<float>("x", {16});
+  const auto whole = graph.workspace<float>("whole", {16});
+  const auto half = graph.workspace<float>("half", {8});
+  const auto wide = graph.workspace<float>("wide", {16});
+  const auto source = graph.workspace<float>("source", {16});
+  const auto view = graph.workspace<float>("view", {16});
+  const auto both = graph.workspace<float>("both", {16});
+  const auto alone = graph.workspace<float>("alone", {16});
+  const auto shown = graph.workspace<float>("shown", {16});
+  const auto last = graph.inout<float>("last", {16});
+  for (const auto& t : {whole, source, alone}) graph.add<Next>(x, t);
+  graph.make_view(half, whole, 8);
+  graph.make_view(view, source);
+  graph.make_view(shown, alone);
+  const auto next = graph.workspace<float>("next", {16});
+  graph.add<Next>(half, wide);
+  graph.add<AddInPlace>(source, view, both);
+  graph.add<Next>(shown, next);
+  for (const auto& t : {wide, both, next}) graph.add<Accumulate>(t, last);
+  const Lifetimes lives = lives_of(graph);
+  CHECK_FALSE(share(lives, whole, wide));
+  CHECK_FALSE(share(lives, source, both));
+  CHECK(share(lives, alone, next));
 }
 
 TEST_CASE("On a parallel schedule nobody writes over what an unordered task reads") {

@@ -3,7 +3,12 @@
 
 #include <rondo/memory/planners.hpp>
 
+#include <rondo/memory/check_plan.hpp>
+
 #include <doctest/doctest.h>
+
+#include <cstdint>
+#include <vector>
 
 using namespace rondo::memory;
 
@@ -38,6 +43,23 @@ TEST_CASE("the compiler plans a graph that it knows") {
 TEST_CASE("all features of a problem can be planned at compile time") {
   static_assert(Greedy::plan(everything()).arena == 16);
   static_assert(lower_bound(everything()) == 16);
+}
+
+TEST_CASE("a buffer without bytes lies within the arena") {
+  Problem p;
+  p.buffers.push_back({.lower = 0, .upper = 1, .size = 100, .alignment = 64});
+  p.buffers.push_back({.lower = 0, .upper = 1, .size = 0, .alignment = 64});
+  CHECK(check_plan(p, Greedy::plan(p)).ok());
+  CHECK(check_plan(p, Disjoint::plan(p)).ok());
+}
+
+TEST_CASE("a greedy plan is returned where it is as small as that of separate buffers, but above the lower bound") {
+  Problem p;
+  for (std::int64_t i = 0; i < 3; ++i) p.buffers.push_back({.lower = i, .upper = i + 1, .size = 8 * (i + 1)});
+  p.conflicts = {{0, 1}, {0, 2}, {1, 2}};
+  const Plan plan = Greedy::plan(p);
+  CHECK(plan.arena == Disjoint::plan(p).arena);
+  CHECK(plan.offsets == std::vector<std::int64_t>{40, 24, 0});  // the largest first
 }
 
 TEST_CASE("an empty problem takes nothing") { static_assert(Greedy::plan(Problem{}).arena == 0); }

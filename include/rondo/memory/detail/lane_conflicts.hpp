@@ -17,6 +17,41 @@ namespace rondo::memory::detail {
 /// first task that certainly comes after the users of a memory. Cost: uses · lanes steps, and for each memory a few for
 /// each task followed and each task without a lane; almost linear for a graph that is large in proportion to its width.
 class LaneConflicts {
+  // Before their callers: clang does not instantiate later ones in time for constant expressions.
+  static constexpr std::uint32_t none = 0xFFFF'FFFF;
+
+  struct Touched {
+    std::uint32_t token = 0;
+    std::int64_t first = 0;  ///< the start of the use that the task belongs to
+  };
+
+  template <class Visit>
+  constexpr void for_each_user(Visit visit) const {
+    for (std::uint32_t k = 0; k < tokens_.size(); ++k) {
+      for (const Use& use : tokens_[k].uses) {
+        for (const std::uint32_t user : use.users) visit(user, k, use.first);
+      }
+    }
+  }
+
+  /// Visits the memories of the lane's tasks that follow the use in the planning order, but not always on the device.
+  /// Those before `reached` have been visited for an earlier use of the same memory, which sufficed.
+  template <class Visit>
+  constexpr void follow(std::uint32_t lane, const Use& use, std::uint32_t& reached, Visit visit) const {
+    const std::vector<std::uint32_t>& tasks = of_lane_[lane];
+    const auto later = [&](std::uint32_t task) { return std::int64_t{turn_[task]} + 1 <= use.last; };
+    auto at = std::partition_point(tasks.begin() + reached, tasks.end(), later);
+    // Whatever is ordered before a task is also ordered before the later tasks of its lane.
+    const auto may_meet = [&](std::uint32_t task) {
+      return std::any_of(use.users.rbegin(), use.users.rend(),  // the last users are the least likely to come first
+                         [&](std::uint32_t user) { return !lanes_.precedes(user, task); });
+    };
+    for (; at != tasks.end() && may_meet(*at); ++at) {
+      for (std::uint32_t i = uses_of_[*at]; i < uses_of_[*at + 1]; ++i) visit(touched_[i]);
+    }
+    reached = static_cast<std::uint32_t>(at - tasks.begin());
+  }
+
  public:
   constexpr LaneConflicts(const graph::Lanes& lanes, const Tokens& tokens)
       : lanes_{lanes},
@@ -73,40 +108,6 @@ class LaneConflicts {
   }
 
  private:
-  static constexpr std::uint32_t none = 0xFFFF'FFFF;
-
-  struct Touched {
-    std::uint32_t token = 0;
-    std::int64_t first = 0;  ///< the start of the use that the task belongs to
-  };
-
-  template <class Visit>
-  constexpr void for_each_user(Visit visit) const {
-    for (std::uint32_t k = 0; k < tokens_.size(); ++k) {
-      for (const Use& use : tokens_[k].uses) {
-        for (const std::uint32_t user : use.users) visit(user, k, use.first);
-      }
-    }
-  }
-
-  /// Visits the memories of the lane's tasks that follow the use in the planning order, but not always on the device.
-  /// Those before `reached` have been visited for an earlier use of the same memory, which sufficed.
-  template <class Visit>
-  constexpr void follow(std::uint32_t lane, const Use& use, std::uint32_t& reached, Visit visit) const {
-    const std::vector<std::uint32_t>& tasks = of_lane_[lane];
-    const auto later = [&](std::uint32_t task) { return std::int64_t{turn_[task]} + 1 <= use.last; };
-    auto at = std::partition_point(tasks.begin() + reached, tasks.end(), later);
-    // Whatever is ordered before a task is also ordered before the later tasks of its lane.
-    const auto may_meet = [&](std::uint32_t task) {
-      return std::any_of(use.users.begin(), use.users.end(),
-                         [&](std::uint32_t user) { return !lanes_.precedes(user, task); });
-    };
-    for (; at != tasks.end() && may_meet(*at); ++at) {
-      for (std::uint32_t i = uses_of_[*at]; i < uses_of_[*at + 1]; ++i) visit(touched_[i]);
-    }
-    reached = static_cast<std::uint32_t>(at - tasks.begin());
-  }
-
   const graph::Lanes& lanes_;
   Certainty order_{lanes_};
   const std::vector<Token>& tokens_;
@@ -114,8 +115,7 @@ class LaneConflicts {
   std::vector<std::vector<std::uint32_t>> of_lane_;
   std::vector<std::uint32_t> uses_of_;  ///< by task: the start of its entries in touched_
   std::vector<Touched> touched_;
-  std::vector<std::uint32_t>
-      at_ends_;  ///< the memories that are last used by a task without successors, and by no other
+  std::vector<std::uint32_t> at_ends_;  ///< the memories whose last users are tasks without successors
 };
 
 }  // namespace rondo::memory::detail

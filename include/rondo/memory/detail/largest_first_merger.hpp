@@ -53,11 +53,13 @@ class LargestFirstMerger {
     }
     return is_apart;
   }
-  /// The memories that may be merged: the largest first, those of one size by the start of their first use.
+  /// The memories that may be merged: the largest first, those of one size by the start of their first use. Those
+  /// without bytes are left alone: their uses may lack users, and would hide the order of the others.
   [[nodiscard]] constexpr std::vector<rondo::detail::Keyed> sort(const std::vector<char>& is_apart) const {
     std::vector<rondo::detail::Keyed> order;
     for (std::uint32_t k = 0; k < tokens_.size(); ++k) {
-      if (is_apart[k] == 0 && !tokens_[k].uses.empty()) order.push_back({tokens_[k].uses.front().first, k});
+      if (is_apart[k] != 0 || tokens_[k].bytes == 0 || tokens_[k].uses.empty()) continue;
+      order.push_back({tokens_[k].uses.front().first, k});
     }
     sort_keyed(order);
     // The size is the key, and the place in the sorted list breaks ties.

@@ -110,6 +110,8 @@ class Onboard {
         device_.work_begins();
         void* const at = reinterpret_cast<void*>(block.address());  // NOLINT: an address for the runtime
         device_.must("aclrtMemsetAsync", device_.calls().set_async(at, size.value, 0, size.value, device_.stream()));
+        // The memory may next be used on another stream.
+        device_.must("aclrtSynchronizeStreamWithTimeout", device_.wait());
       };
       try {
         clear();

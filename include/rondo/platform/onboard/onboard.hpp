@@ -116,7 +116,7 @@ class Onboard {
       try {
         clear();
       } catch (...) {
-        (void)memory_.release(block.address());
+        (void)release(block);
         throw;
       }
     }

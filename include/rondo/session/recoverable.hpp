@@ -61,6 +61,7 @@ class SessionState {
     }
   }
 
+  static Status wait_until_idle(Session& session) noexcept { return session.wait_until_idle(); }
   /// The host memory that the residents take.
   [[nodiscard]] static std::uint64_t bytes(const graph::GraphView& view) noexcept {
     std::uint64_t sum = 0;
@@ -164,6 +165,7 @@ class Recoverable {
     complete_pending();
     Checkpoint& next = checkpoints_[1 - last_];
     const bool waits = !may_overlap() || !has_any_;
+    if (const Status status = State::wait_until_idle(*session_); !status) return status;
     is_pending_ = false;
     if (const Status status = State::copy(*session_, next.memory.get(), false, waits); !status) return status;
     next.state.take(*session_);
@@ -256,7 +258,15 @@ class Recoverable {
     is_pending_ = false;
   }
   void require_same_graph(Session& next) const {
-    if (next.interface().tag == session_->interface().tag) return;
+    const graph::GraphView now = next.interface();
+    const graph::GraphView before = session_->interface();
+    const auto is_same = [](const graph::TensorRecord& a, const graph::TensorRecord& b) {
+      return a.direction == b.direction && a.bytes == b.bytes;
+    };
+    if (now.tag == before.tag && now.args.size() == before.args.size() &&
+        std::equal(now.tensors.begin(), now.tensors.end(), before.tensors.begin(), before.tensors.end(), is_same)) {
+      return;
+    }
     throw Error(Errc::wrong_tensor, Error::Text("recover: the callable opened another graph than before; its "
                                                 "tensors are not those of the checkpoint"));
   }

@@ -305,8 +305,6 @@ class Session : public SessionBase<Derived, P, Policies> {
   Status set_held(TensorKey key, bool is_held) noexcept;
   Status set_scalar_bits(TaskId task, std::size_t n, ArgWord bits) noexcept;
   Status move_resident(TensorKey key, void* host, Bytes size, bool to_device, bool waits = true) noexcept;
-  /// Zeroes the workspaces that are zeroed once; see TaskGraph::zero.
-  Status reset_workspace() noexcept { return zero_workspace(platform_, graph_.view(), layout_.offsets(), arena_base_); }
 
  protected:
   // The order matters: later members use earlier ones and are destroyed first.

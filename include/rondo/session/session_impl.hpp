@@ -40,7 +40,7 @@ Session<Derived, P, Policies, Graph, Slots>::Session(Opening&& opening, const Op
       arena_{platform_, memory_.whole(layout_.arena_bytes(), Slots), Bytes{P::Arch::arena_alignment}},
       arena_base_{arena_.base()},
       instances_{platform_, graph_, layout_, [this](std::size_t slot) { return placement(slot); }, values_, options} {
-  require_ok(reset_workspace(), "setting workspaces to zero");
+  require_ok(zero_workspace(platform_, graph_.view(), layout_.offsets(), arena_base_), "setting workspaces to zero");
   unblock();
   if (!arena_watch_.enter(platform_, arena_base_, arena_.size(), true)) throw std::bad_alloc();
   for (Instance& instance : instances_) round_observer().refreshed(instance.refresher());
@@ -152,6 +152,9 @@ Status Session<Derived, P, Policies, Graph, Slots>::move_arena(DeviceSpan<std::b
   for (std::size_t t = 0; t < view.tensors.size(); ++t) {
     if (view.tensors[t].fixed) return Status::of_tensor(Errc::fixed_address, static_cast<std::uint32_t>(t));
   }
+  // While nothing has changed. Also ends copies of a checkpoint from memory that the caller may release afterwards.
+  const Status zeroed = zero_workspace(platform_, view, layout_.offsets(), memory.data());
+  if (const Status status = first_failure(zeroed, wait_for_device()); !status) return note_failure(status);
   if (!arena_watch_.enter(platform_, memory.data(), arena_.size(), false)) return Status{Errc::out_of_memory};
   // All slots hold an input at its address in the last round, which is part of only one slot.
   for (std::size_t p = 0; p < instances_[0].port_count(); ++p) {
@@ -166,7 +169,7 @@ Status Session<Derived, P, Policies, Graph, Slots>::move_arena(DeviceSpan<std::b
   rounds_when_lost_ = derived().rounds();
   instances_.residents().forget_arena(view);
   unblock();
-  return reset_workspace();
+  return {};
 }
 
 template <class Derived, Platform P, class Policies, class Graph, std::size_t Slots>

@@ -333,6 +333,10 @@ class ShapedSession : public detail::SessionBase<ShapedSession<P, Policies, Capa
   void grow(const detail::ShapedArena& wanted);
   void allocate_arena(const detail::ShapedArena& parts, std::span<const std::byte> residents);
   static void check(Status status) { require_ok(status, "moving the arena"); }
+  /// Whether set-up that failed in this way has lost the device.
+  [[nodiscard]] static constexpr bool is_loss(Errc code) noexcept {
+    return code == Errc::device_failed || code == Errc::timed_out || code == Errc::stopped;
+  }
   Status move_resident(TensorKey key, void* host, Bytes size, bool to_device, bool waits = true) noexcept;
 
   // The steps of close().

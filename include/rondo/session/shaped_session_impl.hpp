@@ -117,8 +117,14 @@ Status ShapedSession<P, Policies, Capacity, Depth>::change_shape(launch::KeyView
   if (slot != this->next_slot()) return Status{Errc::busy};
   entries_.forget_last();
   found = entries_.find_in_table(key);
-  if (found != nullptr) return resets_workspace_ ? (*found)->zero_workspace(platform_, base_) : Status{};
+  if (found != nullptr) {
+    const Status zeroed = resets_workspace_ ? (*found)->zero_workspace(platform_, base_) : Status{};
+    if (zeroed.ok()) return zeroed;
+    entries_.forget_last();  // so that the next round of the shape zeroes them
+    return note_failure(zeroed);
+  }
   const Status made = make_entry(key, sizes, values, found);
+  if (made.poisoned()) return made;
   if (const Status status = refusal(); !status) return status;  // a round that was waited for has failed
   return made.ok() && slot != this->next_slot() ? Status{Errc::busy} : made;
 }
@@ -136,6 +142,7 @@ Status ShapedSession<P, Policies, Capacity, Depth>::make_entry(launch::KeyView k
     return {};
   } catch (const Error& error) {
     if (const Status status = refusal(); !status) return status;
+    if (is_loss(error.code())) return note_failure(Status{error.code()}.poisoning());
     Error::Text text(error.what());
     for (std::size_t s = 0; s < values.size(); ++s) {
       text.append(Error::Text{s == 0 ? "; " : ", ", graph_.name(graph_.symbols()[s]), " = ", values[s]});
@@ -212,12 +219,15 @@ void ShapedSession<P, Policies, Capacity, Depth>::grow(const detail::ShapedArena
     check(platform_.wait());
   }
   const detail::ShapedArena before = parts_;
-  this->arena_watch_.forget();
-  if (base_) check(platform_.release(base_));
-  base_ = {};
+  const auto release = [this] {
+    this->arena_watch_.forget();
+    return release_arena();
+  };
   try {
+    check(release());
     allocate_arena(parts, residents);
   } catch (...) {
+    (void)release();
     try {
       if (before.whole().value != 0) allocate_arena(before, residents);
     } catch (...) {  // not even the previous size: all shapes are forgotten, and residents need an upload

@@ -110,11 +110,13 @@ class Onboard {
         device_.work_begins();
         void* const at = reinterpret_cast<void*>(block.address());  // NOLINT: an address for the runtime
         device_.must("aclrtMemsetAsync", device_.calls().set_async(at, size.value, 0, size.value, device_.stream()));
+        // The memory may next be used on another stream.
+        device_.must("aclrtSynchronizeStreamWithTimeout", device_.wait());
       };
       try {
         clear();
       } catch (...) {
-        (void)memory_.release(block.address());
+        (void)release(block);
         throw;
       }
     }

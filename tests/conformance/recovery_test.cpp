@@ -13,10 +13,12 @@
 #include <doctest/doctest.h>
 
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <random>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -365,6 +367,64 @@ TEST_CASE("A checkpoint after the first one waits for nothing, and is not used i
   REQUIRE(session->run_round(bind(g.x, x), bind(g.z, z)).ok());
   CHECK(z == Floats(n, 3));
   CHECK(session->close().ok());
+}
+
+TEST_CASE("A move of the arena ends the copies of a checkpoint, since the caller may then use the old memory") {
+  using P = A2A3OverStandIn;
+  rondo_stand_in_reset();
+  rondo_stand_in_limit("devices", 1);
+  const Graph g;
+  P other{P::Options{}};
+  Recoverable session(opener_of<P>(g), P::Options{});
+  const Bytes bytes = session->arena_bytes();
+  const auto first = other.allocate(bytes, Bytes{P::Arch::arena_alignment});
+  const auto second = other.allocate(bytes, Bytes{P::Arch::arena_alignment});
+  REQUIRE(session->move_arena({first, bytes.value}).ok());
+  REQUIRE(session->upload(g.w, Floats(n, 0)).ok());
+  REQUIRE(session->upload(g.v, Floats(n, 1)).ok());
+  REQUIRE(session.checkpoint().ok());
+  const Floats x(n, 1);
+  Floats z(n);
+  REQUIRE(session->run_round(bind(g.x, x), bind(g.z, z)).ok());
+  Floats w(n);
+  REQUIRE(session->download(g.w, w).ok());
+  const Floats expected = w;
+  rondo_stand_in_hold();
+  REQUIRE(session.checkpoint().ok());
+  std::thread resuming([] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    rondo_stand_in_resume();
+  });
+  REQUIRE(session->move_arena({second, bytes.value}).ok());
+  const Floats junk(bytes.value / sizeof(float), 77);
+  rondo_stand_in_poke(first.address(), junk.data(), bytes.value);
+  resuming.join();
+  REQUIRE(session->upload(g.w, Floats(n, 5)).ok());
+  REQUIRE(session->upload(g.v, Floats(n, 1)).ok());
+  REQUIRE(session->run_round(bind(g.x, x), bind(g.z, z)).ok());  // the checkpoint has arrived by then
+  CHECK(session.recover() == 1);
+  REQUIRE(session->download(g.w, w).ok());
+  CHECK(w == expected);
+  REQUIRE(session->close().ok());
+  CHECK(other.release(first).ok());
+  CHECK(other.release(second).ok());
+  CHECK(other.close().ok());
+}
+
+TEST_CASE("A callable whose graph has grown is refused") {
+  Graph g;
+  const auto opener = [&](const A2A3Sim::Options& options) { return open<A2A3Sim, StepPolicies>(g.graph, options); };
+  Recoverable session(opener, A2A3Sim::Options{});
+  REQUIRE(session->upload(g.w, Floats(n, 3)).ok());
+  REQUIRE(session->upload(g.v, Floats(n, 1)).ok());
+  REQUIRE(session.checkpoint().ok());
+  (void)g.graph.resident<float>("more", {n});
+  try {
+    (void)session.recover();
+    FAIL("the graph has grown");
+  } catch (const Error& error) {
+    CHECK(error.code() == Errc::wrong_tensor);
+  }
 }
 
 TEST_CASE("Residents of a graph that is built in each round are restored") {

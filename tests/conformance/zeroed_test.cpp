@@ -4,8 +4,10 @@
 // Workspaces that are zero when a round's tasks begin: zeroed by one fill each round, or once where kernels leave
 // zeros.
 
+#include "kernels.hpp"
 #include "platforms.hpp"
 
+#include <rondo/graph/instantiate.hpp>
 #include <rondo/platform/sim/checked.hpp>
 #include <rondo/platform/sim/model.hpp>
 #include <rondo/platform/sim/pool.hpp>
@@ -124,6 +126,29 @@ struct PlannedBy : DefaultPolicies {
   using Plan = Planner;
 };
 
+/// y = 2 x + z, where z is zeroed once, and no task writes it.
+struct AddFirst {
+  static constexpr std::string_view name = "add_first";
+  static constexpr auto core = CoreType::vector;
+  static void run(In<float> x, InOut<float> z, Out<float> y) noexcept {
+    for (std::size_t i = 0; i < y.size(); ++i) y[i] = x[i] + z[0];
+  }
+};
+struct TidyCounting {
+  static constexpr std::size_t n = 500;
+  TidyCounting() {
+    graph.zero(z, Zeroed::once);
+    graph.add<kernels::Scale>(x, doubled, 2.0F);
+    graph.add<AddFirst>(doubled, z, y);
+  }
+  TaskGraph graph;
+  Dim rows = graph.dim("rows");
+  Input<float> x = graph.input<float>("x", {rows, n});
+  Output<float> y = graph.output<float>("y", {rows, n});
+  Workspace<float> z = graph.workspace<float>("z", {16});
+  Workspace<float> doubled = graph.workspace<float>("doubled", {rows, n});
+};
+
 }  // namespace
 
 TEST_CASE_TEMPLATE("Zeroed workspaces are zero at the start of each round, on every engine", P, A2A3Sim, A5SimOn<Pool>,
@@ -212,6 +237,52 @@ TEST_CASE_TEMPLATE("Zeroed memory moves with the arena", P, A2A3Sim, A5SimOn<Poo
   for (int round = 0; round < 3; ++round) CHECK(round_is_right(session, g, round));
   REQUIRE(session.close().ok());
   CHECK(session.platform().release(block).ok());
+}
+
+TEST_CASE("A move to memory that cannot be zeroed leaves the session where it was") {
+  rondo_stand_in_reset();
+  const TidyCounting g;
+  const std::int64_t rows[] = {2};
+  auto session = open<A2A3OverStandIn>(graph::instantiate(g.graph, rows));
+  const auto check_round = [&] {
+    const Floats x(2 * TidyCounting::n, 1);
+    Floats y(x.size());
+    REQUIRE(session.run_round(bind(g.x, x), bind(g.y, y)).ok());
+    CHECK(y == Floats(x.size(), 2));
+  };
+  const Bytes bytes = session.arena_bytes();
+  const auto block = session.platform().allocate(bytes, Bytes{arch::A2A3::arena_alignment});
+  const Floats junk(bytes.value / sizeof(float), 9);
+  rondo_stand_in_poke(block.address(), junk.data(), bytes.value);
+  check_round();
+  rondo_stand_in_fault("aclrtMemsetAsync", 1, 107000);
+  CHECK_FALSE(session.move_arena({block, bytes.value}).ok());
+  CHECK(rondo_stand_in_faults_left() == 0);
+  rondo_stand_in_clear_faults();
+  check_round();
+  REQUIRE(session.move_arena({block, bytes.value}).ok());
+  check_round();
+  REQUIRE(session.close().ok());
+  CHECK(session.platform().release(block).ok());
+}
+
+TEST_CASE("A shape whose workspace could not be zeroed is zeroed by its next round") {
+  rondo_stand_in_reset();
+  TidyCounting g;
+  auto session = open_shaped<A2A3OverStandIn>(g.graph);
+  const auto run = [&](std::size_t rows) {
+    const Floats x(rows * TidyCounting::n, 1);
+    Floats y(x.size());
+    const Status status = session.run_round(bind(g.x, x), bind(g.y, y));
+    if (status.ok()) CHECK(y == Floats(x.size(), 2));
+    return status;
+  };
+  for (const std::size_t rows : {3, 1, 3, 1, 3}) REQUIRE(run(rows).ok());
+  rondo_stand_in_fault("aclrtMemsetAsync", 1, 107000);
+  CHECK_FALSE(run(1).ok());
+  CHECK(rondo_stand_in_faults_left() == 0);
+  rondo_stand_in_clear_faults();
+  for (const std::size_t rows : {1, 3}) CHECK(run(rows).ok());
 }
 
 TEST_CASE_TEMPLATE("Rounds in flight find their zeros, though they share the workspace", P, A2A3Sim, A5SimOn<Pool>,

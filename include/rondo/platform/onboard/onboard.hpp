@@ -105,16 +105,13 @@ class Onboard {
   [[nodiscard]] DevicePtr<std::byte> allocate(MemoryKind kind, Bytes size, Bytes alignment = Bytes{64}) {
     const DevicePtr<std::byte> block{memory_.allocate(kind, size, alignment)};
     if (options_.warm_up && programs_ == 0 && !is_used() && size.value != 0 && host_address(block) == nullptr) {
-      const auto clear = [&] {
+      try {
         device_.create_stream();  // unloading the last program has destroyed it
         device_.work_begins();
         void* const at = reinterpret_cast<void*>(block.address());  // NOLINT: an address for the runtime
         device_.must("aclrtMemsetAsync", device_.calls().set_async(at, size.value, 0, size.value, device_.stream()));
         // The memory may next be used on another stream.
         device_.must("aclrtSynchronizeStreamWithTimeout", device_.wait());
-      };
-      try {
-        clear();
       } catch (...) {
         (void)release(block);
         throw;

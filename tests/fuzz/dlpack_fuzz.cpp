@@ -16,16 +16,18 @@ namespace {
 constexpr std::size_t room = 64;
 float elements[room];
 
+__extension__ using Wide = unsigned __int128;
+
 template <class T>
 void check(const DLManagedTensor& managed) {
   const DLTensor& tensor = managed.dl_tensor;
   fuzz::allow_refusal([&] {
     const auto span = dlpack::host_span<T>(managed);
     fuzz::require(dlpack::is_on_host(tensor.device));
-    unsigned __int128 count = 1;
+    Wide count = 1;
     for (int d = 0; d < tensor.ndim; ++d) {
       fuzz::require(tensor.shape[d] >= 0);
-      count = std::min<unsigned __int128>(count * static_cast<std::uint64_t>(tensor.shape[d]), ~std::uint64_t{0});
+      count = std::min<Wide>(count * static_cast<std::uint64_t>(tensor.shape[d]), ~std::uint64_t{0});
     }
     fuzz::require(tensor.ndim >= 0 && span.size() == count && tensor.dtype.lanes == 1);
     if (count > 1) fuzz::require(tensor.data != nullptr && tensor.dtype.bits == 8 * sizeof(T));

@@ -16,7 +16,7 @@ using namespace rondo;
 
 namespace {
 
-using Wide = __int128;
+__extension__ using Wide = __int128;
 constexpr Wide most = 0x7FFF'FFFF'FFFF'FFFF;
 
 /// An expression, and its value; none: a step has no value, or not one of 64 bits.

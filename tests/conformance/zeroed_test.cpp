@@ -270,19 +270,19 @@ TEST_CASE("A shape whose workspace could not be zeroed is zeroed by its next rou
   rondo_stand_in_reset();
   TidyCounting g;
   auto session = open_shaped<A2A3OverStandIn>(g.graph);
-  const auto run = [&](std::size_t rows) {
-    const Floats x(rows * TidyCounting::n, 1);
+  const auto run = [&](int rows) {
+    const Floats x(static_cast<std::size_t>(rows) * TidyCounting::n, 1);
     Floats y(x.size());
     const Status status = session.run_round(bind(g.x, x), bind(g.y, y));
     if (status.ok()) CHECK(y == Floats(x.size(), 2));
     return status;
   };
-  for (const std::size_t rows : {3, 1, 3, 1, 3}) REQUIRE(run(rows).ok());
+  for (const int rows : {3, 1, 3, 1, 3}) REQUIRE(run(rows).ok());
   rondo_stand_in_fault("aclrtMemsetAsync", 1, 107000);
   CHECK_FALSE(run(1).ok());
   CHECK(rondo_stand_in_faults_left() == 0);
   rondo_stand_in_clear_faults();
-  for (const std::size_t rows : {1, 3}) CHECK(run(rows).ok());
+  for (const int rows : {1, 3}) CHECK(run(rows).ok());
 }
 
 TEST_CASE_TEMPLATE("Rounds in flight find their zeros, though they share the workspace", P, A2A3Sim, A5SimOn<Pool>,

@@ -4,6 +4,7 @@
 
 #include <rondo/arch/arch.hpp>
 #include <rondo/error.hpp>
+#include <rondo/platform/capability.hpp>
 #include <rondo/platform/streams/round_plan.hpp>
 #include <rondo/platform/streams/staging.hpp>
 

@@ -340,7 +340,7 @@ TEST_CASE_TEMPLATE("Where one side does not see what the other writes, tasks run
     CHECK(session.close().ok());
   };
   auto options = cores.options<C>();
-  options.timeout_ms = 1'000;
+  options.timeout_ms = 2'000;
   rondo_stand_in_limit("aicpu_sees_cores", 0);
   runs_on_the_aicpu(options, "the AICPU does not see what the cores write");
   rondo_stand_in_limit("cores_see_aicpu", 0);

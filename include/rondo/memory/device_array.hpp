@@ -50,6 +50,7 @@ class Blocks {
   /// of the blocks that are released now
   Status set_in_round(bool is_in_round) noexcept {
     is_in_round_ = is_in_round;
+    if (is_in_round || !std::exchange(has_released_, false)) return {};
     return set_held([](const Block& block) { return block.is_held; });
   }
   /// States which blocks are held. @returns the first failure of those that are released now
@@ -71,6 +72,7 @@ class Blocks {
   void* session_;
   Release release_;
   bool is_in_round_ = false;
+  bool has_released_ = false;  ///< whether an array was released during the round
   std::vector<Block> blocks_;
 };
 
@@ -82,7 +84,11 @@ class Blocks {
 RONDO_INLINE Status Blocks::release(DevicePtr<std::byte> block) noexcept {
   const auto found = std::find_if(blocks_.begin(), blocks_.end(), [&](const Block& b) { return b.at == block; });
   if (found == blocks_.end()) return {};
-  if (found->is_held || is_in_round_) return found->is_released = true, Status{};
+  if (found->is_held || is_in_round_) {
+    has_released_ = is_in_round_;
+    found->is_released = true;
+    return {};
+  }
   blocks_.erase(found);
   return release_(session_, block);
 }

@@ -55,7 +55,8 @@ struct Disjoint {
 };
 
 /// The smallest plan of all greedy orders with first fit and best fit, and that of Disjoint; reaches the lower bound
-/// for most networks. Throws Error as validate() does; it does not check whether fixed offsets overlap. Cost: up to
+/// for most networks. Of more than 1,024 buffers, Disjoint's plan is taken at once if it is optimal. Throws Error as
+/// validate() does; it does not check whether fixed offsets overlap. Cost: up to
 /// twelve runs of FirstFit, or up to two if many conflicts make each run slow; less than a millisecond for a graph of
 /// hundreds of tensors.
 struct Greedy {
@@ -65,7 +66,10 @@ struct Greedy {
     const Sections sections{problem};
     Plan best = Disjoint::plan(problem);
     best.lower_bound = lower_bound(problem, sections);
-    if (best.optimal()) return best;
+    // FirstFit takes quadratic time for buffers that are all in use together. Small plans are left to it, as it places
+    // inputs next to each other, which are then copied at once.
+    constexpr std::size_t many = 1024;
+    if (best.optimal() && problem.size() > many) return best;
     bool is_apart = true;
     FirstFit fitter{problem};
     const bool is_long = problem.conflicts.size() > (std::size_t{1} << 18);

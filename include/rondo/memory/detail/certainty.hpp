@@ -38,11 +38,12 @@ namespace rondo::memory::detail {
       if (is_free && (lane == chains.count || last[l] > last[lane])) lane = l;
     }
     if (lane == width) {
-      if (2 * width > most / tasks) return graph::Lanes{.count = 0};
-      std::vector<std::uint32_t> wider(tasks * 2 * width, 0U);
-      for (std::size_t i = 0; i < chains.known.size(); ++i) wider[i / width * 2 * width + i % width] = chains.known[i];
+      const std::size_t more = std::min(2 * width, most / tasks);
+      if (more == width) return graph::Lanes{.count = 0};
+      std::vector<std::uint32_t> wider(tasks * more, 0U);
+      for (std::size_t i = 0; i < chains.known.size(); ++i) wider[i / width * more + i % width] = chains.known[i];
       chains.known = std::move(wider);
-      width *= 2;
+      width = more;
     }
     const bool is_new = lane == chains.count;
     if (is_new) ++chains.count, last.push_back(p);

@@ -17,7 +17,7 @@ namespace rondo::memory::detail {
 /// Merges memories whose uses certainly follow one another: the largest first, each into the smallest one before it
 /// that is free at its time. For graphs whose concurrent tasks have so many pairs of memories to keep apart that
 /// planning would be slow: two chains of 5,000 tasks have 25 million, and fewer than ten after their memories have been
-/// merged. Plans of random graphs become 0 to 2 % larger. Cost: O(n log n), and at most `most_tried` searches for each
+/// merged. Plans of random graphs become up to 3 % larger. Cost: O(n log n), and at most `most_tried` searches for each
 /// memory.
 class LargestFirstMerger {
  public:
@@ -26,7 +26,7 @@ class LargestFirstMerger {
   constexpr LargestFirstMerger(Tokens& tokens, Certainty order)
       : tokens_{tokens.tokens}, of_tensor_{tokens.of_tensor}, order_{order} {}
 
-  /// `ports_apart`: what each slot of rounds in flight has for itself shares memory with nothing else.
+  /// `ports_apart`: tensors of which each slot of rounds in flight has its own share memory with no other tensor.
   constexpr void run(const graph::GraphView& graph, bool ports_apart) {
     MergedTokens merged(tokens_.size());
     std::vector<std::uint32_t> kept;  // the largest first

@@ -75,6 +75,16 @@ struct AddTo {
   static void run(In<std::int32_t> from, InOut<std::int32_t> to) noexcept { to[0] += from[0]; }
 };
 
+/// y = x + 1, after a millisecond.
+struct Slow {
+  static constexpr std::string_view name = "slow";
+  static constexpr auto core = CoreType::vector;
+  static void run(In<float> x, Out<float> y) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    for (std::size_t i = 0; i < y.size(); ++i) y[i] = x[i] + 1;
+  }
+};
+
 /// States an edge where the runtime does not find it by itself.
 void after(auto& round, runtime::TaskRef first, runtime::TaskRef second) {
   if constexpr (requires { round.add_edge(first, second); }) round.add_edge(first, second);
@@ -695,26 +705,36 @@ TEST_CASE_TEMPLATE("A task whose words no ring holds fails its round", P, HostOn
 }
 
 TEST_CASE("The least options of rings are raised to what a queue holds at least") {
-  TaskGraph graph;
-  const auto x = graph.input<float>("x", {4});
-  const auto y = graph.output<float>("y", {4});
-  Options<On<A2A3SimOn<Pool>, TensorMapRingBuffer>> options;
-  options.stream.window = options.stream.tensors = 1;
-  auto session = open<A2A3SimOn<Pool>, With<TensorMapRingBuffer>>(
-      graph,
-      [=](auto& round) {
-        for (int i = 0; i < 100; ++i) {
-          const auto scope = round.scope();
-          const auto t = round.template workspace<float>({4});
-          round.template add<kernels::Scale>(x, t, 2.0F);
-          round.template add<kernels::Scale>(t, y, 2.0F);
-        }
-      },
-      options);
-  const Floats hx(4, 1.0F);
-  Floats hy(4);
-  REQUIRE(session.run_round(bind(x, hx), bind(y, hy)).ok());
-  CHECK(hy == Floats(4, 4.0F));
+  for (const bool of_tasks : {false, true}) {
+    CAPTURE(of_tasks);
+    TaskGraph graph;
+    const auto x = graph.input<float>("x", {4});
+    const auto y = graph.output<float>("y", {4});
+    Options<On<A2A3SimOn<Pool>, TensorMapRingBuffer>> options;
+    (of_tasks ? options.stream.window : options.stream.tensors) = 1;
+    options.stream.threads = 1;
+    auto session = open<A2A3SimOn<Pool>, With<TensorMapRingBuffer>>(
+        graph,
+        [=](auto& round) {
+          const auto fill = [&] {  // a ring of each depth
+            for (int i = 0; i < 2; ++i) round.template add<Slow>(x, round.template workspace<float>({4}));
+          };
+          fill();
+          const auto one = round.scope();
+          fill();
+          const auto two = round.scope();
+          fill();
+          const auto three = round.scope();
+          fill();
+          round.template add<Slow>(x, y);
+        },
+        options);
+    const Floats hx(4, 1.0F);
+    Floats hy(4);
+    const Status status = session.run_round(bind(x, hx), bind(y, hy));
+    CHECK_MESSAGE(status.ok(), std::string(session.explain(status).c_str()));
+    CHECK(hy == Floats(4, 2.0F));
+  }
 }
 
 TEST_CASE("the rings are device memory: what is not there is an error at opening") {

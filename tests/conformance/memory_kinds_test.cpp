@@ -15,8 +15,10 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <chrono>
 #include <sstream>
 #include <string>
+#include <thread>
 #include <vector>
 
 using namespace rondo;
@@ -282,4 +284,25 @@ TEST_CASE("The compiler plans a graph with memory of another kind") {
       session.run_round(bind(view.find<float, Direction::in>("x"), w), bind(view.find<float, Direction::out>("y"), y))
           .ok());
   CHECK(y == Floats{2, 4, 6, 8});
+}
+
+TEST_CASE("Memory that a device hands out is zeroed when allocate() returns, whoever uses it next") {
+  using P = A2A3OverStandIn;
+  rondo_stand_in_reset();
+  P platform{P::Options{}};
+  rondo_stand_in_hold();
+  std::thread resuming([] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    rondo_stand_in_resume();
+  });
+  std::vector<float> data(256, 7);
+  const auto block = platform.allocate(Bytes{data.size() * sizeof(float)}, Bytes{P::Arch::arena_alignment});
+  rondo_stand_in_poke(block.address(), data.data(), data.size() * sizeof(float));  // as work on another stream would
+  resuming.join();
+  std::vector<float> found(data.size());
+  REQUIRE(platform.copy_out(found.data(), block, Bytes{data.size() * sizeof(float)}).ok());
+  REQUIRE(platform.wait().ok());
+  CHECK(found == data);
+  CHECK(platform.release(block).ok());
+  CHECK(platform.close().ok());
 }

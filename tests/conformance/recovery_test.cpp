@@ -411,6 +411,26 @@ TEST_CASE("A move of the arena ends the copies of a checkpoint, since the caller
   CHECK(other.close().ok());
 }
 
+TEST_CASE("A checkpoint that is refused leaves the pending one as it is") {
+  using P = A2A3OverStandIn;
+  rondo_stand_in_reset();
+  const Graph g;
+  Recoverable session(opener_of<P>(g), P::Options{});
+  REQUIRE(session->upload(g.w, Floats(n, 0)).ok());
+  REQUIRE(session->upload(g.v, Floats(n, 1)).ok());
+  REQUIRE(session.checkpoint().ok());
+  const Floats x(n, 1);
+  Floats z(n);
+  REQUIRE(session->run_round(bind(g.x, x), bind(g.z, z)).ok());
+  REQUIRE(session.checkpoint().ok());  // its copies are pending
+  {
+    auto round = session->begin_round(bind(g.x, x), bind(g.z, z));
+    CHECK(session.checkpoint().code() == Errc::busy);
+    REQUIRE(std::move(round).launch().finish().status().ok());
+  }
+  CHECK(session.recover() == 1);
+}
+
 TEST_CASE("A callable whose graph has grown is refused") {
   Graph g;
   const auto opener = [&](const A2A3Sim::Options& options) { return open<A2A3Sim, StepPolicies>(g.graph, options); };

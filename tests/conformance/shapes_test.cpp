@@ -3,6 +3,7 @@
 
 // Sessions over symbolic graphs: rounds of many shapes, each with its own result.
 
+#include "kernels.hpp"
 #include "platforms.hpp"
 
 #include <rondo/platform/sim/checked.hpp>
@@ -359,4 +360,72 @@ TEST_CASE_TEMPLATE("More memory than there are addresses cannot be reserved", P,
   Floats out(3);
   CHECK(session.run_round(bind(x, in), bind(y, out)).ok());
   CHECK(out == in);
+}
+
+namespace {
+
+/// y = 2 x for some rows, and a resident of another size, in a session of many shapes.
+struct WithResident {
+  static constexpr std::size_t n = 1500;
+  WithResident() {
+    graph.zero(zeros);
+    graph.add<kernels::Scale>(x, y, 2.0F);
+    graph.add<kernels::Accumulate>(zeros, w);
+  }
+  template <class Session>
+  Status run(Session& session, int count) const {
+    const Floats in(static_cast<std::size_t>(count) * n, 1);
+    Floats out(in.size());
+    const Status status = session.run_round(bind(x, in), bind(y, out));
+    if (status.ok()) CHECK(out == Floats(in.size(), 2));
+    return status;
+  }
+  TaskGraph graph;
+  Dim rows = graph.dim("rows");
+  Input<float> x = graph.input<float>("x", {rows, n});
+  Output<float> y = graph.output<float>("y", {rows, n});
+  Resident<float> w = graph.resident<float>("w", {n});
+  Workspace<float> zeros = graph.workspace<float>("zeros", {n});
+};
+
+}  // namespace
+
+TEST_CASE("A device that is lost while a shape is set up poisons the session, as its message says") {
+  for (const std::uint64_t call : {1U, 2U, 3U}) {
+    CAPTURE(call);
+    rondo_stand_in_reset();
+    const WithResident g;
+    auto session = open_shaped<A2A3OverStandIn>(g.graph);
+    REQUIRE(session.upload(g.w, Floats(WithResident::n, 5)).ok());
+    REQUIRE(g.run(session, 1).ok());
+    rondo_stand_in_fault("device", call, 507899);
+    const Status failed = g.run(session, 3);
+    CHECK(failed.code() == Errc::device_failed);
+    CHECK(failed.poisoned());
+    CHECK(session.poisoned());
+    rondo_stand_in_clear_faults();
+    CHECK(g.run(session, 1).code() == Errc::poisoned);
+  }
+}
+
+TEST_CASE("A larger shape whose arena cannot replace the old one leaves shapes and residents as they were") {
+  for (const char* const call : {"aclrtFree", "aclrtMemcpyAsync"}) {
+    CAPTURE(call);
+    rondo_stand_in_reset();
+    const WithResident g;
+    auto session = open_shaped<A2A3OverStandIn>(g.graph);
+    REQUIRE(session.upload(g.w, Floats(WithResident::n, 5)).ok());
+    REQUIRE(g.run(session, 1).ok());
+    const std::uint64_t before = rondo_stand_in_bytes("memory");
+    rondo_stand_in_fault(call, 1, 107000);
+    CHECK_FALSE(g.run(session, 300).ok());
+    REQUIRE(rondo_stand_in_faults_left() == 0);
+    rondo_stand_in_clear_faults();
+    CHECK(rondo_stand_in_bytes("memory") == before);
+    CHECK(g.run(session, 1).ok());
+    Floats w(WithResident::n);
+    REQUIRE(session.download(g.w, w).ok());
+    CHECK(w == Floats(w.size(), 5));
+    CHECK(g.run(session, 300).ok());
+  }
 }

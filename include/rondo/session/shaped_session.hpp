@@ -252,7 +252,7 @@ class ShapedSession : public detail::SessionBase<ShapedSession<P, Policies, Capa
   void note_submitted(std::uint32_t) noexcept {
     if constexpr (!Flights::is_queued) entries_.forget_last();  // the next round checks whether this one was delivered
   }
-  void fail(Status status, std::size_t slot) noexcept {
+  [[gnu::cold]] void fail(Status status, std::size_t slot) noexcept {
     if (!status.poisoned()) {
       (void)platform_.wait();  // no work of the round may remain
       return;
@@ -261,7 +261,7 @@ class ShapedSession : public detail::SessionBase<ShapedSession<P, Policies, Capa
     entries_.forget_last();  // so that every round checks the state
     if (slot < slots && in_slot_[slot] != nullptr) explain_failure(*in_slot_[slot], status);
   }
-  Status note_failure(Status status) noexcept {
+  [[gnu::cold]] Status note_failure(Status status) noexcept {
     (void)keep(status, detail::explain_status(interface(), status, 0, detail::failure_text_of(platform_)));
     if (this->noted(status).poisoned()) this->poison(text_);
     return status;

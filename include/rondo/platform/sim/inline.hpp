@@ -94,7 +94,7 @@ class Inline {
     }(std::make_index_sequence<Graph::view().tasks.size()>{});
   }
 
-  Status wait() noexcept { return {}; }
+  [[gnu::always_inline]] Status wait() noexcept { return {}; }
 
   template <class Program>
   Status unload(Program&) noexcept {

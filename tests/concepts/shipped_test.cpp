@@ -31,7 +31,7 @@ static_assert(HasRoundTime<A5SimOn<Model>> && !HasRoundTime<A5Onboard> && HasRou
 static_assert(HasHoldings<A5Onboard> && HasHoldings<A5Sim> && !HasHoldings<NullPlatform> && HasLanes<A5Onboard>);
 static_assert(HasMemoryKinds<A5Onboard> && HasMemoryKinds<A5Sim> && !HasMemoryKinds<NullPlatform>);
 static_assert(HasDeviceCopy<A5Onboard> && HasDeviceCopy<A5Sim> && !HasDeviceCopy<NullPlatform>);
-static_assert(HasLoops<A5Onboard> && HostDecidesLoops<A5Onboard> && HasLoops<A5Sim> && !HostDecidesLoops<A5Sim>);
+static_assert(HasLoops<A5Onboard> && HostMayDecideLoops<A5Onboard> && HasLoops<A5Sim> && !HostMayDecideLoops<A5Sim>);
 static_assert(platform::sim::Engine<Inline> && platform::sim::Engine<Pool> && platform::sim::Engine<Checked<Pool>>);
 static_assert(platform::sim::LooksAtGraphs<Checked<Pool>> && platform::sim::CountsThreads<Pool>);
 static_assert(platform::sim::HearsOfCopies<Model>);

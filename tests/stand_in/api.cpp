@@ -177,6 +177,43 @@ std::size_t fill(char* text, std::size_t size, const std::vector<std::string>& l
   return all.size() + 1;
 }
 
+/// Begins to capture a stream to a graph. @returns a code
+int begin_capture(StreamState& stream, std::shared_ptr<Graph> graph, int mode) {
+  if (mode < 0 || mode > 2) return bad_parameter;
+  if (stream.capture != nullptr) return refuse(stream_is_captured, "the stream is being captured");
+  graph->owner = std::this_thread::get_id();
+  graph->mode = mode;
+  graph->origin = &stream;
+  graph->lanes.try_emplace(&stream, 0);
+  if (!machine().take_entries(*graph, 0, 1)) return refuse(out_of_queues, "no queue is left for a capture");
+  stream.capture = std::move(graph);
+  return ok;
+}
+/// The graph of that address if it is being captured, else null.
+Graph* captured(const void* graph) {
+  for (const StreamState* const s : machine().streams) {
+    if (s->capture.get() == graph && graph != nullptr) return s->capture.get();
+  }
+  return nullptr;
+}
+std::shared_ptr<Condition> condition_of(const void* handle) {
+  for (const StreamState* const s : machine().streams) {
+    if (s->capture == nullptr) continue;
+    for (const auto& condition : s->capture->conditions) {
+      if (condition.get() == handle) return condition;
+    }
+  }
+  return nullptr;
+}
+bool has_conditional_tasks() { return machine().limit("conditional_tasks") != 0; }
+/// A conditional task, in the runtime's layout.
+struct ConditionalTask {
+  void* handle;
+  std::int32_t kind;
+  std::uint32_t size;
+  void** bodies;
+};
+
 }  // namespace
 
 extern "C" {
@@ -974,9 +1011,11 @@ int aclrtBinaryUnLoad(void* handle) {
     return op.kind == Op::Kind::kernel && std::any_of(binary->functions.begin(), binary->functions.end(),
                                                       [&](const Function& f) { return &f == op.function; });
   };
-  for (const auto& [at, graph] : machine().instances) {
-    if (std::any_of(graph->ops.begin(), graph->ops.end(), runs)) {
-      machine().misuse("aclrtBinaryUnLoad: a captured graph still has its kernels");
+  for (const auto& [at, whole] : machine().instances) {
+    for (const Graph* const graph : Machine::with_bodies(*whole)) {
+      if (std::any_of(graph->ops.begin(), graph->ops.end(), runs)) {
+        machine().misuse("aclrtBinaryUnLoad: a captured graph still has its kernels");
+      }
     }
   }
   for (const StreamState* s : machine().streams) {
@@ -1132,17 +1171,80 @@ int aclmdlRICaptureBegin(void* on, int mode) {
   const Entry entry("aclmdlRICaptureBegin", Needs::context);
   if (entry.injected != ok) return entry.injected;
   StreamState* const stream = stream_of("aclmdlRICaptureBegin", on);
-  if (stream == nullptr || mode < 0 || mode > 2) return bad_parameter;
-  if (stream->capture != nullptr) return refuse(stream_is_captured, "the stream is being captured");
-  stream->capture = std::make_shared<Graph>();
-  stream->capture->owner = std::this_thread::get_id();
-  stream->capture->mode = mode;
-  stream->capture->origin = stream;
-  stream->capture->lanes.try_emplace(stream, 0);
-  if (!machine().take_entries(*stream->capture, 0, 1)) {
-    stream->capture = nullptr;
-    return refuse(out_of_queues, "no queue is left for a capture");
+  return stream == nullptr ? bad_parameter : begin_capture(*stream, std::make_shared<Graph>(), mode);
+}
+int aclmdlRICaptureToModelRIBegin(void* on, void* body, int mode) {
+  const Entry entry("aclmdlRICaptureToModelRIBegin", Needs::context);
+  if (entry.injected != ok) return entry.injected;
+  StreamState* const stream = stream_of("aclmdlRICaptureToModelRIBegin", on);
+  if (stream == nullptr) return bad_parameter;
+  for (const StreamState* const s : machine().streams) {
+    if (s->capture == nullptr) continue;
+    for (const auto& condition : s->capture->conditions) {
+      for (const auto& graph : condition->bodies) {
+        if (graph.get() != body) continue;
+        if (graph->body != Graph::Body::waits) return refuse(graph_is_captured, "the body is captured already");
+        const int code = begin_capture(*stream, graph, mode);
+        if (code == ok) graph->body = Graph::Body::is_captured;
+        return code;
+      }
+    }
   }
+  return misuse("aclmdlRICaptureToModelRIBegin", "no body of a graph that is being captured");
+}
+int aclmdlRICondHandleCreate(void* graph, std::uint32_t value, int flags, void** handle) {
+  const Entry entry("aclmdlRICondHandleCreate", Needs::context);
+  if (entry.injected != ok) return entry.injected;
+  Graph* const of = captured(graph);
+  if (of == nullptr || (flags != 0 && flags != 1)) return refuse(bad_parameter, "the graph is not being captured");
+  if (!has_conditional_tasks()) return refuse(not_supported, "no conditional tasks");
+  void* word = nullptr;
+  if (const int code = take_memory(&word, sizeof(std::uint64_t)); code != ok) return code;
+  std::memset(machine().block_of(word, sizeof(std::uint64_t))->inside, 0, sizeof(std::uint64_t));
+  const auto condition = std::make_shared<Condition>();
+  condition->of = of;
+  condition->word = static_cast<std::byte*>(word);
+  condition->at_begin = value;
+  condition->is_set_at_begin = flags == 1;
+  of->conditions.push_back(condition);
+  *handle = condition.get();
+  return ok;
+}
+int aclmdlRICondHandleGetCondPtr(void* handle, std::uint64_t** word) {
+  const Entry entry("aclmdlRICondHandleGetCondPtr", Needs::context);
+  if (entry.injected != ok) return entry.injected;
+  if (!has_conditional_tasks()) return refuse(not_supported, "no conditional tasks");
+  const auto condition = condition_of(handle);
+  if (condition == nullptr) return misuse("aclmdlRICondHandleGetCondPtr", "no such condition");
+  *word = reinterpret_cast<std::uint64_t*>(condition->word);
+  return ok;
+}
+int aclmdlRIAddCondTask(ConditionalTask task, void* on, std::uint32_t flags) {
+  const Entry entry("aclmdlRIAddCondTask", Needs::context);
+  if (entry.injected != ok) return entry.injected;
+  StreamState* const stream = stream_of("aclmdlRIAddCondTask", on);
+  const auto condition = condition_of(task.handle);
+  if (stream == nullptr || flags != 0 || task.kind < 0 || task.kind > 2 || task.bodies == nullptr) return bad_parameter;
+  if (condition == nullptr) return misuse("aclmdlRIAddCondTask", "no such condition");
+  if (!condition->bodies.empty()) return refuse(bad_parameter, "the condition has a task already");
+  if (stream->capture == nullptr) return refuse(stream_is_not_captured, "the stream is not being captured");
+  if (!has_conditional_tasks()) return refuse(not_supported, "no conditional tasks");
+  if (stream->capture.get() != condition->of) return refuse(bad_parameter, "the condition is of another graph");
+  if (stream->capture->origin != stream) return refuse(not_supported, "the stream has joined the capture");
+  const bool is_right = task.kind == 0   ? task.size == 1 || task.size == 2
+                        : task.kind == 1 ? task.size == 1
+                                         : task.size != 0;
+  if (!is_right) return refuse(bad_parameter, "a wrong number of bodies");
+  condition->kind = static_cast<Condition::Kind>(task.kind);
+  for (std::uint32_t b = 0; b < task.size; ++b) {
+    condition->bodies.push_back(std::make_shared<Graph>());
+    condition->bodies.back()->body = Graph::Body::waits;
+    task.bodies[b] = condition->bodies.back().get();
+  }
+  Op op;
+  op.kind = Op::Kind::condition;
+  op.condition = condition;
+  machine().submit(*stream, std::move(op));
   return ok;
 }
 int aclmdlRICaptureEnd(void* on, void** instance) {
@@ -1157,13 +1259,27 @@ int aclmdlRICaptureEnd(void* on, void** instance) {
   for (EventState* const event : machine().events) {
     if (event->captured_in == graph.get()) event->captured_in = nullptr;
   }
-  if (entry.injected != ok) return entry.injected;
+  const bool is_body = graph->body != Graph::Body::none;
+  const auto end = [&](int code, const char* why) {
+    if (!is_body) machine().release_conditions(*graph);
+    return refuse(code, why);
+  };
+  if (entry.injected != ok) return end(entry.injected, "an injected fault");
   if (graph->mode != 2 && graph->owner != std::this_thread::get_id())
-    return refuse(capture_of_another_thread, "begun by another thread");
-  if (graph->is_lost) return refuse(capture_is_lost, "a call that belongs to the capture failed");
-  if (!is_joined(*graph)) return refuse(capture_unjoined, "a stream was not joined");
+    return end(capture_of_another_thread, "begun by another thread");
+  if (graph->is_lost) return end(capture_is_lost, "a call that belongs to the capture failed");
+  if (!is_joined(*graph)) return end(capture_unjoined, "a stream was not joined");
+  for (const auto& condition : graph->conditions) {
+    for (const auto& body : condition->bodies) {
+      if (body->body != Graph::Body::is_done) return end(body_is_being_captured, "a body has not been captured");
+    }
+  }
   *instance = graph.get();
-  machine().instances[graph.get()] = graph;
+  if (is_body) {
+    graph->body = Graph::Body::is_done;
+  } else {
+    machine().instances[graph.get()] = graph;
+  }
   return ok;
 }
 int aclmdlRICaptureGetInfo(void* on, int* status, void** instance) {
@@ -1208,6 +1324,7 @@ int aclmdlRIDestroy(void* instance) {
       machine().misuse("aclmdlRIDestroy: its execution is pending");
     }
   }
+  machine().release_conditions(*found->second);
   machine().instances.erase(found);
   return entry.injected;
 }

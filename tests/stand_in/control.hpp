@@ -22,13 +22,13 @@ void rondo_stand_in_chip(const char* name);
 /// args of a launch that need no copy).
 /// Features, 0 or 1: "virtual_memory", "snapshot_copies", "kernel_names" (kernels are found by name), "kernel_entries"
 /// (kernels are found by number), "cpu_kernels", "exception_callback", "load_magic" (the option that names the cores of
-/// kernels), "abort" and "destroy_by_force" (of streams), "reset_by_force" (of the device).
-/// Modes, with their defaults: "strict" (1): a use that a runtime accepts, and that fails later or never, is refused
-/// and noted. "old_driver" (0): copies of pageable memory are asynchronous, and allowed in a capture. "silent" (0): a
-/// held device does not answer when the runtime asks what it is doing; the runtime asks that after a time limit, and
-/// waits for the answer. Memory that the device's units share: "aicpu_sees_cores" (1): the AICPU sees the lines that
-/// cores write back. "cores_see_aicpu" (1): the reverse. "slow_writes" (0): the line that was written first arrives
-/// late.
+/// kernels), "conditional_tasks" of captured graphs, "abort" and "destroy_by_force" (of streams), "reset_by_force" (of
+/// the device). Modes, with their defaults: "strict" (1): a use that a runtime accepts, and that fails later or never,
+/// is refused and noted. "old_driver" (0): copies of pageable memory are asynchronous, and allowed in a capture.
+/// "silent" (0): a held device does not answer when the runtime asks what it is doing; the runtime asks that after a
+/// time limit, and waits for the answer. Memory that the device's units share: "aicpu_sees_cores" (1): the AICPU sees
+/// the lines that cores write back. "cores_see_aicpu" (1): the reverse. "slow_writes" (0): the line that was written
+/// first arrives late.
 void rondo_stand_in_limit(const char* what, std::uint64_t value);
 
 /// Makes the k-th use of `call` from now on, counted from 1, return `code`; 0 makes each use fail. A call that releases
@@ -83,6 +83,8 @@ std::uint32_t rondo_stand_in_block_index();
 std::uint32_t rondo_stand_in_block_count();
 /// Rondo's refresh kernel, whose source for the device is compiled for the host. It shares its args.
 void rondo_stand_in_refresh(std::int64_t* args);
+/// Rondo's kernel that decides about loops, also compiled for the host. It shares its args.
+void rondo_stand_in_decide(std::int64_t* args);
 /// Rondo's kernel that runs tasks on cube and vector cores, also compiled for the host.
 void rondo_stand_in_dispatch(std::int64_t* args);
 /// Sets the host function that is the kernel of tasks of this name. `core`: 0 for cube, 1 for vector. The function

@@ -175,9 +175,13 @@ bool overlaps(const void* p, std::size_t size, const void* q, std::size_t other)
 }
 
 bool touches(const Op& op, const void* p, std::size_t size) {
-  if (op.kind == Op::Kind::graph) {
-    return std::any_of(op.graph->ops.begin(), op.graph->ops.end(),
-                       [&](const Op& inner) { return touches(inner, p, size); });
+  const auto is_touched_by = [&](const Graph& graph) {
+    return std::any_of(graph.ops.begin(), graph.ops.end(), [&](const Op& inner) { return touches(inner, p, size); });
+  };
+  if (op.kind == Op::Kind::graph) return is_touched_by(*op.graph);
+  if (op.kind == Op::Kind::condition) {
+    return std::any_of(op.condition->bodies.begin(), op.condition->bodies.end(),
+                       [&](const auto& body) { return is_touched_by(*body); });
   }
   if (overlaps(p, size, op.to, op.size) || (op.bytes.empty() && overlaps(p, size, op.from, op.size))) return true;
   if (op.kind != Op::Kind::kernel) return false;
@@ -214,7 +218,9 @@ void Machine::start(StreamState& stream) {
 void Machine::submit(StreamState& stream, Op op) {
   if (stream.capture != nullptr) {
     op.lane = stream.capture->lanes[&stream];
-    if (!take_entries(*stream.capture, op.lane, op.kind == Op::Kind::wait ? 4 : 1)) {
+    std::uint64_t entries = op.kind == Op::Kind::wait ? 4 : 1;
+    if (op.kind == Op::Kind::condition) entries = op.condition->kind == Condition::Kind::loop ? 3 : 2;
+    if (!take_entries(*stream.capture, op.lane, entries)) {
       stream.capture->is_lost = stream.capture->tells_loss = true;
     }
     stream.capture->ops.push_back(std::move(op));
@@ -227,9 +233,12 @@ void Machine::submit(StreamState& stream, Op op) {
 
 std::uint64_t Machine::queues_in_use() const {
   std::set<const Graph*> graphs;
-  for (const auto& [at, graph] : instances) graphs.insert(graph.get());
+  const auto add = [&](Graph& whole) {
+    for (const Graph* const graph : with_bodies(whole)) graphs.insert(graph);
+  };
+  for (const auto& [at, graph] : instances) add(*graph);
   for (const StreamState* const stream : streams) {
-    if (stream->capture != nullptr) graphs.insert(stream->capture.get());
+    if (stream->capture != nullptr) add(*stream->capture);
   }
   std::uint64_t queues = 0;
   for (const Graph* const graph : graphs) {
@@ -244,6 +253,26 @@ bool Machine::take_entries(Graph& graph, std::uint32_t lane, std::uint64_t entri
   if (is_another && queues_in_use() >= limit("queues")) return false;
   graph.entries[lane] += entries;
   return true;
+}
+
+std::vector<Graph*> Machine::with_bodies(Graph& graph) {
+  std::vector<Graph*> all{&graph};
+  for (std::size_t g = 0; g < all.size(); ++g) {
+    for (const auto& condition : all[g]->conditions) {
+      for (const auto& body : condition->bodies) all.push_back(body.get());
+    }
+  }
+  return all;
+}
+
+void Machine::release_conditions(Graph& graph) {
+  for (Graph* const each : with_bodies(graph)) {
+    for (const auto& condition : each->conditions) {
+      const auto found = blocks.find(reinterpret_cast<std::uintptr_t>(condition->word));
+      if (found != blocks.end()) unmap_block(found->second);
+      condition->word = nullptr;
+    }
+  }
 }
 
 void Machine::resume() {
@@ -428,7 +457,16 @@ int Machine::run(Op& op, std::string& text, std::string& kernel) {
       op.call(op.user);
       in_host_func = false;
       return ok;
-    case Op::Kind::graph: return run_graph(*op.graph, text, kernel);
+    case Op::Kind::graph:
+      for (Graph* const each : with_bodies(*op.graph)) {
+        for (const auto& condition : each->conditions) {
+          if (std::uint64_t* const word = word_of(*condition); condition->is_set_at_begin && word != nullptr) {
+            *word = condition->at_begin;
+          }
+        }
+      }
+      return run_graph(*op.graph, text, kernel);
+    case Op::Kind::condition: return run_condition(*op.condition, text, kernel);
     case Op::Kind::record:
     case Op::Kind::wait: return ok;  // in a graph, these only decide the order
   }

@@ -32,12 +32,15 @@ inline constexpr int initialised_already = 100002;
 inline constexpr int stream_was_aborted = 107023;
 inline constexpr int capture_dependency = 107024;
 inline constexpr int capture_unjoined = 107025;
+inline constexpr int graph_is_captured = 107026;
 inline constexpr int stream_is_captured = 107027;
 inline constexpr int event_is_captured = 107028;
+inline constexpr int stream_is_not_captured = 107029;
 inline constexpr int capture_refuses = 107030;
 inline constexpr int captures_meet = 107032;
 inline constexpr int capture_of_another_thread = 107038;
 inline constexpr int capture_refuses_async = 107041;
+inline constexpr int body_is_being_captured = 107045;
 inline constexpr int not_supported = 207000;
 inline constexpr int out_of_memory = 207001;
 inline constexpr int out_of_streams = 207005;
@@ -95,6 +98,17 @@ struct BinaryFile {
 struct StreamState;
 struct Graph;
 
+/// A word on the device, and the conditional task that reads it.
+struct Condition {
+  enum class Kind { when, loop, choice };
+  Graph* of = nullptr;         ///< the graph that the task is in
+  std::byte* word = nullptr;   ///< the address that the caller knows
+  std::uint64_t at_begin = 0;  ///< the word when the graph begins, if `is_set_at_begin`
+  bool is_set_at_begin = false;
+  Kind kind = Kind::when;
+  std::vector<std::shared_ptr<Graph>> bodies;  ///< empty: there is no task yet
+};
+
 struct EventState {
   std::uint64_t recorded = 0;
   std::uint64_t complete = 0;
@@ -107,7 +121,7 @@ struct EventState {
 };
 
 struct Op {
-  enum class Kind { copy_in, copy_out, copy_inside, set, kernel, record, wait, host_func, graph };
+  enum class Kind { copy_in, copy_out, copy_inside, set, kernel, record, wait, host_func, graph, condition };
   Kind kind = Kind::set;
   std::byte* to = nullptr;          ///< the address that the caller knows
   const std::byte* from = nullptr;  ///< the address that the caller knows; null: `bytes`
@@ -124,6 +138,7 @@ struct Op {
   void (*call)(void*) = nullptr;
   void* user = nullptr;
   std::shared_ptr<Graph> graph;
+  std::shared_ptr<Condition> condition;
   std::shared_ptr<std::atomic<bool>> is_ended;  ///< for a kernel that runs on all cores at once: it must end
 };
 
@@ -136,6 +151,10 @@ struct Graph {
   std::thread::id owner;
   int mode = 0;
   StreamState* origin = nullptr;
+  std::vector<std::shared_ptr<Condition>> conditions;
+  /// The body of a conditional task is captured once, between the task and the end of the capture around it.
+  enum class Body { none, waits, is_captured, is_done };
+  Body body = Body::none;
 };
 
 struct StreamState {
@@ -236,6 +255,10 @@ struct Machine {
   [[nodiscard]] std::uint64_t queues_in_use() const;
   /// Takes room in the queues for a captured operation. @returns false if there is none
   [[nodiscard]] bool take_entries(Graph& graph, std::uint32_t lane, std::uint64_t entries);
+  /// Returns a graph and the bodies in it, those in bodies, too.
+  [[nodiscard]] static std::vector<Graph*> with_bodies(Graph& graph);
+  /// Releases the words of the graph's conditions.
+  void release_conditions(Graph& graph);
 
  private:
   void work(StreamState& stream);
@@ -246,6 +269,9 @@ struct Machine {
   [[nodiscard]] double play_graph(const Graph& graph) const;
   /// Runs a graph; the lock must not be held. @returns a code
   int run_graph(Graph& graph, std::string& text, std::string& kernel);
+  int run_condition(const Condition& condition, std::string& text, std::string& kernel);
+  /// The word of a condition, through the machine's mapping. The lock must not be held.
+  [[nodiscard]] std::uint64_t* word_of(const Condition& condition);
   /// Runs one operation; the lock must not be held. @returns a code
   int run(Op& op, std::string& text, std::string& kernel);
   int run_kernel(const Op& op, std::string& text);

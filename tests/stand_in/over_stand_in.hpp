@@ -44,11 +44,12 @@ class KernelsOfGraph {
 
  protected:
   template <class Options>
-  [[nodiscard]] Options options_for(const char* chip, Options options, bool has_refresh_kernel) {
+  [[nodiscard]] Options options_for(const char* chip, Options options, bool has_own_kernels) {
     rondo_stand_in_chip(chip);
-    if (has_refresh_kernel) {
+    has_own_kernels_ = has_own_kernels;
+    if (has_own_kernels) {
       Binary binary;
-      binary.add("rondo_refresh", &rondo_stand_in_refresh, true);
+      add_own_kernels(binary);
       bytes_ = binary.bytes();
       binary_ = rondo::KernelBinary::from_memory(bytes_);
     }
@@ -69,6 +70,7 @@ class KernelsOfGraph {
       }
       binary.add(view.name(task.name), task.entry);
     }
+    if (has_own_kernels_) add_own_kernels(binary);
     bytes_ = binary.bytes();
     binary_ = rondo::KernelBinary::from_memory(bytes_);
   }
@@ -92,22 +94,29 @@ class KernelsOfGraph {
     static std::atomic<int> count{0};
     return count;
   }
+  static void add_own_kernels(Binary& binary) {
+    binary.add("rondo_refresh", &rondo_stand_in_refresh, true);
+    binary.add("rondo_decide", &rondo_stand_in_decide, true);
+  }
+
   std::vector<std::byte> bytes_;
   rondo::KernelBinary binary_;
+  bool has_own_kernels_ = false;
 };
 
 /// An onboard platform over the stand-in whose device has the kernels of every graph that is loaded, so that tests need
-/// no kernel binaries of their own. `has_refresh_kernel` adds Rondo's refresh kernel.
-template <rondo::arch::Arch A, bool has_refresh_kernel = false,
+/// no kernel binaries of their own. `has_own_kernels` adds Rondo's kernels that compute args and decide about
+/// loops.
+template <rondo::arch::Arch A, bool has_own_kernels = false,
           class RoundEvents = rondo::platform::streams::NoRoundEvents>
 class OverStandIn : private KernelsOfGraph, public rondo::platform::Onboard<A, RoundEvents> {
   using Base = rondo::platform::Onboard<A, RoundEvents>;
 
  public:
   static constexpr bool runs_over_stand_in = true;
-  using Timed = OverStandIn<A, has_refresh_kernel, rondo::platform::streams::RoundEvents>;
+  using Timed = OverStandIn<A, has_own_kernels, rondo::platform::streams::RoundEvents>;
   using Options = typename Base::Options;
-  explicit OverStandIn(const Options& options) : Base(options_for(A::name, options, has_refresh_kernel)) {}
+  explicit OverStandIn(const Options& options) : Base(options_for(A::name, options, has_own_kernels)) {}
 
   template <class Graph>
   [[nodiscard]] typename Base::Program load(const Graph& graph, rondo::args::ArgsTable& args) {

@@ -71,6 +71,28 @@ int Machine::run_graph(Graph& graph, std::string& text, std::string& kernel) {
   return ok;
 }
 
+std::uint64_t* Machine::word_of(const Condition& condition) {
+  const std::lock_guard lock{mutex};
+  const Block* const block = block_of(condition.word, sizeof(std::uint64_t));
+  return block == nullptr ? nullptr : reinterpret_cast<std::uint64_t*>(block->inside);
+}
+
+int Machine::run_condition(const Condition& condition, std::string& text, std::string& kernel) {
+  const std::uint64_t* const word = word_of(condition);
+  if (word == nullptr) return kernel_exception;
+  const auto run_body = [&](std::uint64_t i) {
+    return i < condition.bodies.size() ? run_graph(*condition.bodies[i], text, kernel) : ok;
+  };
+  switch (condition.kind) {
+    case Condition::Kind::when: return run_body(*word != 0 ? 0 : 1);
+    case Condition::Kind::choice: return run_body(*word);
+    case Condition::Kind::loop: break;
+  }
+  int code = ok;
+  while (code == ok && *word != 0) code = run_body(0);
+  return code;
+}
+
 double Machine::kernel_ns(const Op& op) const {
   const auto own = costs.find(op.function->name);
   const auto any = costs.find("kernel");

@@ -253,11 +253,12 @@ concept HasArgsInHostMemory = detail::declares<P, Capability::args_in_host_memor
 /// graphs with loops on other platforms.
 template <class P>
 concept HasLoops = detail::declares<P, Capability::loops>;
-/// On a platform with `static constexpr const char* why_host_decides_loops`, a clause for messages, the host reads the
-/// conditions of loops in the middle of a round; on others the device does.
+/// On a platform with `const char* why_host_decides_loops() const noexcept`, the host may read the conditions of loops
+/// in the middle of a round; on others the device does. The result is a clause for messages, or empty if the device
+/// decides about the loops of the loaded graphs.
 template <class P>
-concept HostDecidesLoops = HasLoops<P> && requires {
-  { P::why_host_decides_loops } -> std::convertible_to<const char*>;
+concept HostMayDecideLoops = HasLoops<P> && requires(const P& p) {
+  { p.why_host_decides_loops() } noexcept -> std::convertible_to<const char*>;
 };
 
 /// Loaded programs contain addresses in the arena and can be updated when the session moves the arena between rounds:

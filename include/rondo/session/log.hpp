@@ -41,7 +41,7 @@ void log_remarks(const P& platform, Moment moment) noexcept {
 }
 
 template <class P, class Policies>
-void log_opened(const graph::GraphView& graph, Bytes arena, Bytes args, std::size_t slots,
+void log_opened(const P& platform, const graph::GraphView& graph, Bytes arena, Bytes args, std::size_t slots,
                 bool is_restored = false) noexcept {
   if constexpr (has_log<Policies>) {
     std::uint64_t bytes = 0;
@@ -53,12 +53,10 @@ void log_opened(const graph::GraphView& graph, Bytes arena, Bytes args, std::siz
     Error::Text opened{P::name,      ": ",  graph.tasks.size(),         " tasks, ", graph.tensors.size(),
                        " tensors, ", bound, " of them bound each round"};
     if (!graph.loops.empty()) {
+      const char* why_host = "";
+      if constexpr (HostMayDecideLoops<P>) why_host = platform.why_host_decides_loops();
       opened.append(Error::Text{"; ", graph.loops.size(), " loops, decided by the "});
-      if constexpr (HostDecidesLoops<P>) {
-        opened.append(Error::Text{"host: ", P::why_host_decides_loops});
-      } else {
-        opened.append("device");
-      }
+      opened.append(*why_host == '\0' ? Error::Text{"device"} : Error::Text{"host: ", why_host});
     }
     Policies::log(LogEvent::opened, opened.c_str());
     const char* const planner = is_restored ? "the file" : planner_name<typename Policies::Plan>();

@@ -28,16 +28,16 @@ struct LoopReport {
 namespace detail {
 
 template <Platform P, class Graph>
-[[nodiscard]] std::vector<LoopReport> report_loops(const Graph& graph) {
+[[nodiscard]] std::vector<LoopReport> report_loops(const P& platform, const Graph& graph) {
   std::vector<LoopReport> reports;
   for (const graph::LoopRecord& loop : graph.loops) {
     if (loop.decision == graph::LoopRecord::none) continue;  // freezing found no work in it
     const graph::TaskRecord& decision = graph.tasks[loop.decision];
     LoopReport& report =
         reports.emplace_back(LoopReport{std::string(graph.name(decision.name)), TaskId{decision.added_as}});
-    if constexpr (HostDecidesLoops<P>) {
-      report.decider = LoopReport::Decider::host;
-      report.why = P::why_host_decides_loops;
+    if constexpr (HostMayDecideLoops<P>) {
+      report.why = platform.why_host_decides_loops();
+      if (*report.why != '\0') report.decider = LoopReport::Decider::host;
     }
   }
   return reports;
@@ -47,12 +47,12 @@ template <class Derived, rondo::Platform P, class Policies>
 std::vector<LoopReport> SessionBase<Derived, P, Policies>::explain_loops() const {
   const auto& graph = static_cast<const Derived&>(*this).graph();
   if constexpr (requires { graph.view(); }) {
-    return report_loops<P>(graph.view());
+    return report_loops(platform_, graph.view());
   } else {  // a graph that is frozen for each shape
     graph::GraphView view = graph.interface();
     view.tasks = graph.tasks();
     view.loops = graph.loops();
-    return report_loops<P>(view);
+    return report_loops(platform_, view);
   }
 }
 

@@ -45,7 +45,7 @@ Session<Derived, P, Policies, Graph, Slots>::Session(Opening&& opening, const Op
   if (!arena_watch_.enter(platform_, arena_base_, arena_.size(), true)) throw std::bad_alloc();
   for (Instance& instance : instances_) round_observer().refreshed(instance.refresher());
   if constexpr (NamesSavedFile<Options>) restore_learned(opening, options);
-  log_opened<P, Policies>(graph_.view(), arena_.size(), Bytes{args().image().size()}, Slots, is_restored_);
+  log_opened<P, Policies>(platform_, graph_.view(), arena_.size(), Bytes{args().image().size()}, Slots, is_restored_);
   if constexpr (has_log<Policies>) {
     if (!opening.reason.empty()) Policies::log(LogEvent::fallback, Error::Text{P::name, ": ", opening.reason}.c_str());
   }

@@ -47,6 +47,10 @@ class LocalTensor {
     require(i < count_, "a local tensor is written beyond its end");
     begin_[i] = value;
   }
+  [[nodiscard]] LocalTensor operator[](std::uint32_t i) const {
+    require(i <= count_ && i * sizeof(T) % 32 == 0, "a part of a local tensor does not begin at a block of 32 bytes");
+    return {begin_ + i, count_ - i};
+  }
   [[nodiscard]] T* data() const { return begin_; }
   [[nodiscard]] std::uint32_t size() const { return count_; }
 
@@ -149,6 +153,21 @@ void DataCopy(const GlobalTensor<T>& to, const LocalTensor<T>& from, std::uint32
   require(count * sizeof(T) % 32 == 0, "a copy is not of whole blocks of 32 bytes");
   require(count <= from.size(), "a copy leaves its local tensor");
   rondo_stand_in_core_copy(to.data(), from.data(), count * sizeof(T));
+}
+
+/// Blocks of any number of bytes; here, one block.
+struct DataCopyExtParams {
+  std::uint16_t blocks;
+  std::uint32_t bytes;
+  std::uint32_t source_gap;
+  std::uint32_t target_gap;
+  std::uint32_t reserved;
+};
+template <class T>
+void DataCopyPad(const GlobalTensor<T>& to, const LocalTensor<T>& from, const DataCopyExtParams& params) {
+  require(params.blocks == 1, "this Ascend C copies one block");
+  require(params.bytes <= from.size() * sizeof(T), "a copy leaves its local tensor");
+  rondo_stand_in_core_copy(to.data(), from.data(), params.bytes);
 }
 
 template <class T>

@@ -157,8 +157,9 @@ class Cuda {
   /// Ends the current round, or else a later one, at the next decision of a loop, with `stopped`, which poisons the
   /// session. Rounds without loops do not end. Thread safety: any thread.
   void request_stop() noexcept { host_.stop.make(); }
-  static constexpr const char* why_host_decides_loops =
-      "only kernels that are linked with the vendor's device runtime can decide";
+  [[nodiscard]] const char* why_host_decides_loops() const noexcept {
+    return "only kernels that are linked with the vendor's device runtime can decide";
+  }
   /// Waits, then unloads graph and kernels. Memory stays allocated.
   Status unload(Program& program) noexcept {
     (void)callers_.wait();
@@ -243,6 +244,7 @@ class Cuda {
     device_.must(cuda::Api::enter, device_.enter());
     events_.open(device_);
     callers_.open(view);
+    callers_.host_decides_loops();
     const auto needs = streams::staging_needs<arch::Cuda>(view, Transfers::longest_run, options_.staging);
     if (const Status status = transfers_.wait(); !status) {
       throw Error(status.code(), Error::Text{name, ": waiting for what was copied: ", failure_text()});

@@ -16,9 +16,10 @@ using streams::Event;
 using streams::Stream;
 using BinHandle = void*;
 using FuncHandle = void*;
-using RunInstance = void*;     ///< a captured graph
-using PhysicalMemory = void*;  ///< device pages that have no address yet
-using ExceptionInfo = void;    ///< the report on a kernel that failed
+using RunInstance = void*;      ///< a captured graph
+using PhysicalMemory = void*;   ///< device pages that have no address yet
+using ExceptionInfo = void;     ///< the report on a kernel that failed
+using ConditionHandle = void*;  ///< a word on the device that a conditional task reads
 
 /// The size of the pages that an allocation asks for.
 enum PagePolicy : int { huge_first = 0, huge_only = 1, normal_only = 2, huge_first_for_peers = 3 };
@@ -89,6 +90,15 @@ struct PhysicalMemoryProp {
   MemoryLocation location;
   std::uint64_t reserved = 0;
 };
+/// A task of a captured graph that runs another captured graph, its body, while a word is not 0, or once if it is not.
+/// In the runtime's layout.
+struct ConditionalTask {
+  enum Kind : std::int32_t { when = 0, loop = 1 };
+  ConditionHandle condition = nullptr;
+  std::int32_t kind = when;
+  std::uint32_t bodies = 1;
+  RunInstance* body = nullptr;  ///< the runtime writes the graph to which the body is to be captured
+};
 static_assert(sizeof(void*) == 8 && sizeof(std::size_t) == 8 && sizeof(AclError) == 4);
 static_assert(sizeof(LaunchConfig) == 16 && offsetof(LaunchConfig, count) == 8);
 static_assert(sizeof(LaunchAttr) == 20 && offsetof(LaunchAttr, id) == 0 && offsetof(LaunchAttr, value) == 4);
@@ -96,10 +106,11 @@ static_assert(sizeof(LoadOption) == 20 && offsetof(LoadOption, value) == 4);
 static_assert(sizeof(LoadOptions) == 16 && offsetof(LoadOptions, count) == 8);
 static_assert(sizeof(Placeholder) == 8);
 static_assert(sizeof(CopyBatchAttr) == 32 && offsetof(CopyBatchAttr, to) == 0 && offsetof(CopyBatchAttr, from) == 8);
+static_assert(sizeof(ConditionalTask) == 24 && offsetof(ConditionalTask, bodies) == 12);
 static_assert(sizeof(PhysicalMemoryProp) == 32 && offsetof(PhysicalMemoryProp, location) == 12);
 
-/// The calls of the API that Rondo makes; structs are passed as plain addresses. The calls after `optional` may be
-/// null: the predicates at the end tell which functions the runtime has.
+/// The calls of the API that Rondo makes; structs whose address is passed are plain addresses. The calls after
+/// `optional` may be null: the predicates at the end tell which functions the runtime has.
 struct Calls {
   AclError (*init)(const char*) = nullptr;
   AclError (*finalize)() = nullptr;
@@ -143,6 +154,10 @@ struct Calls {
   AclError (*destroy_instance)(RunInstance) = nullptr;
   AclError (*capture_info)(Stream, int* status, RunInstance*) = nullptr;
   AclError (*exchange_capture_mode)(int* mode) = nullptr;
+  AclError (*create_condition)(RunInstance, std::uint32_t value, int flags, ConditionHandle*) = nullptr;
+  AclError (*word_of_condition)(ConditionHandle, std::uint64_t**) = nullptr;
+  AclError (*add_conditional)(ConditionalTask, Stream, std::uint32_t flags) = nullptr;
+  AclError (*capture_body_begin)(Stream, RunInstance body, int mode) = nullptr;
   AclError (*reserve_address)(void**, std::size_t, std::size_t alignment, void* expected,
                               std::uint64_t flags) = nullptr;
   AclError (*release_address)(void*) = nullptr;
@@ -168,6 +183,11 @@ struct Calls {
   /// the captured graph.
   [[nodiscard]] constexpr bool captures() const noexcept {
     return launch_device_args && capture_begin && capture_end && execute && destroy_instance;
+  }
+  /// Whether captured graphs can have conditional tasks.
+  [[nodiscard]] constexpr bool captures_conditions() const noexcept {
+    return captures() && launch_host_args && capture_info && create_condition && word_of_condition && add_conditional &&
+           capture_body_begin;
   }
   [[nodiscard]] constexpr bool has_virtual_memory() const noexcept {
     return reserve_address && release_address && malloc_physical && free_physical && map_memory && unmap_memory &&
@@ -221,6 +241,10 @@ constexpr void visit_optional(Calls& c, Visit visit) {
   visit("aclmdlRIDestroy", c.destroy_instance);
   visit("aclmdlRICaptureGetInfo", c.capture_info);
   visit("aclmdlRICaptureThreadExchangeMode", c.exchange_capture_mode);
+  visit("aclmdlRICondHandleCreate", c.create_condition);
+  visit("aclmdlRICondHandleGetCondPtr", c.word_of_condition);
+  visit("aclmdlRIAddCondTask", c.add_conditional);
+  visit("aclmdlRICaptureToModelRIBegin", c.capture_body_begin);
   visit("aclrtReserveMemAddress", c.reserve_address);
   visit("aclrtReleaseMemAddress", c.release_address);
   visit("aclrtMallocPhysical", c.malloc_physical);

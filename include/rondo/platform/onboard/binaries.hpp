@@ -94,6 +94,7 @@ class Binaries {
     }
     return first;
   }
+  [[nodiscard]] std::span<const KernelBinary> sources() const noexcept { return sources_; }
   [[nodiscard]] bool empty() const noexcept { return handles_[0].empty() && handles_[1].empty(); }
 
  private:

@@ -79,6 +79,7 @@ class Onboard {
         zeros_{device_},
         transfers_{device_},
         refresh_{device_, options_.kernels},
+        decide_{device_, options_.kernels},
         refresh_costs_{options_, name, device_, refresh_} {}
   Onboard(const Onboard&) = delete;
   Onboard& operator=(const Onboard&) = delete;
@@ -160,7 +161,8 @@ class Onboard {
   [[nodiscard]] Program load(const Graph& graph, args::ArgsTable& args) {
     const OnOwnStream own(device_);
     prepare(graph.view());
-    return Program(device_, zeros_, options_, graph.view(), args, host_, [this](Program& program) { begin(program); });
+    return Program(device_, zeros_, options_, graph.view(), args, host_, decide_,
+                   [this](Program& program) { begin(program); });
   }
   /// Sets device memory to zero, and waits. Call it between rounds.
   Status fill_zeros(DevicePtr<std::byte> to, Bytes size) noexcept {
@@ -185,10 +187,13 @@ class Onboard {
       return named(transfers_.refused(code, call));
     return {};
   }
-  /// Ends the current round, or else a later one, at the next decision of a loop, with `stopped`, which poisons the
-  /// session. Rounds without loops do not end. Thread safety: any thread.
+  /// Ends the current round, or else a later one, at the next decision that the host makes about a loop, with
+  /// `stopped`, which poisons the session. Other rounds do not end. Thread safety: any thread.
   void request_stop() noexcept { host_.stop.make(); }
-  static constexpr const char* why_host_decides_loops = "a captured graph runs all of its tasks";
+  /// Why the host decides about loops, as a clause; empty if the device decides about those of all loaded graphs.
+  [[nodiscard]] const char* why_host_decides_loops() const noexcept {
+    return onboard::why_host_decides(options_, decide_, loaded_);
+  }
   /// Launches rounds task by task from now on, and calls `steps`; null: no longer. @throws Error out_of_resources
   void step_through(streams::TaskSteps* steps) {
     if (steps != nullptr) device_.must("aclrtSetDevice", device_.enter());
@@ -259,19 +264,11 @@ class Onboard {
   [[nodiscard]] const Error::Text& failure_text() const noexcept { return device_.failure_text(); }
   template <class Sink>
   void remarks(Moment when, Sink&& sink) const noexcept {
-    if (when == Moment::opening) {
-      if (!has_virtual_memory()) sink("no virtual memory; blocks are allocated one by one");
-      if (!can_refresh_args()) sink(refresh_.remark());
-      if (!dispatch_.reason.empty() && dispatch_.is_asked_for) sink(dispatch_.reason.c_str());
-      refresh_costs_.remark(sink);
-    } else if (last_ != nullptr) {
-      const Error::Text captures{"the runtime refused ", last_->refusals(),
-                                 " captures; tasks were launched one by one"};
-      if (last_->refusals() != 0) sink(captures.c_str());
-      const Error::Text streams{"the runtime had ", last_->streams(), " of the ", last_->wanted_streams(),
-                                " streams over which the graph's tasks were to be spread"};
-      if (last_->streams() < last_->wanted_streams()) sink(streams.c_str());
-    }
+    if (when != Moment::opening) return last_ == nullptr ? void() : last_->remarks(sink);
+    if (!has_virtual_memory()) sink("no virtual memory; blocks are allocated one by one");
+    if (!can_refresh_args()) sink(refresh_.remark());
+    if (!dispatch_.reason.empty() && dispatch_.is_asked_for) sink(dispatch_.reason.c_str());
+    refresh_costs_.remark(sink);
   }
   /// Returns the time of the last round that was waited for or delivered.
   [[nodiscard]] double last_round_ns() const noexcept
@@ -331,6 +328,7 @@ class Onboard {
   /// is not run.
   void begin(Program& program) {
     loaded_.reserve(loaded_.size() + 1);
+    if (program.host_decides()) callers_.host_decides_loops();
     if (options_.warm_up && !program.empty() && !is_used()) {
       program.run_loops_once(true);
       Status status = launch(program);
@@ -361,6 +359,7 @@ class Onboard {
     keep(callers_.close());
     keep(zeros_.release());
     keep(refresh_.release());
+    keep(decide_.release());
     if (at_the_end) keep(staging().release_all()), keep(memory_.release_all());
     transfers_.forget_plan();
     keep(staging().release_unused());
@@ -380,6 +379,7 @@ class Onboard {
   [[no_unique_address]] RoundEvents events_;
   double round_ns_ = 0;
   onboard::RefreshKernel refresh_;
+  onboard::DecideKernel decide_;
   streams::ConfiguredCosts refresh_costs_;
   Program* last_ = nullptr;
   std::vector<Program*> loaded_;

@@ -8,6 +8,7 @@
 #include <rondo/graph/records.hpp>
 #include <rondo/platform/onboard/lane_script.hpp>
 #include <rondo/platform/onboard/launches.hpp>
+#include <rondo/platform/onboard/loop_capture.hpp>
 #include <rondo/platform/onboard/stepper.hpp>
 #include <rondo/platform/onboard/zero_fill.hpp>
 #include <rondo/platform/streams/host_loops.hpp>
@@ -22,8 +23,8 @@ namespace rondo::platform::onboard {
 
 /// A graph as the device runs it: its kernels, and one launch for each task in an order that its edges allow. If the
 /// runtime can capture, the launches are one captured instance. Tasks that are dealt to lanes are captured on a stream
-/// for each lane. A graph with loops is one instance for each of its sections, and the host decides between them; see
-/// streams::HostLoops.
+/// for each lane. A graph with loops is one instance, too, if the device can decide about them; see LoopCapture.
+/// Otherwise it is one instance for each of its sections, and the host decides between them; see streams::HostLoops.
 ///
 /// A task of n blocks is one launch on n blocks. Its args are its n argument blocks, one after the other; a kernel
 /// finds its own block by the index that the hardware provides.
@@ -39,13 +40,13 @@ class Program {
   /// unsupported, errors of the runtime, and what begin() throws
   template <class Begin>
   Program(Device& device, ZeroFill& zeros, const Options& options, const graph::GraphView& view, args::ArgsTable& args,
-          streams::LoopHost& host, Begin begin)
+          streams::LoopHost& host, DecideKernel& decide, Begin begin)
       : Program(device, zeros, options, view, host) {
     device_.must("aclrtSetDevice", device_.enter());
     launches_.place(args, fill_);
     if (fill_.bytes != 0) zeros_.prepare(fill_.bytes);
     cut(args);
-    if (options_.capture && !options_.wait_after_each_task && calls().captures() && !launches_.empty()) capture();
+    if (options_.capture && !options_.wait_after_each_task && calls().captures() && !launches_.empty()) capture(decide);
     begin(*this);
   }
   Program(const Program&) = delete;
@@ -63,7 +64,7 @@ class Program {
       code = calls().execute(instance_, stream);
       if (code != code_ok && errc_of(code) == Errc::unsupported) [[unlikely]] {
         code = drop_instance(instance_, call, stream);
-        if (code == code_ok) code = launch_each(call, stream);
+        if (code == code_ok) code = run_all(call, stream);
       }
     } else {
       code = launch_uncaptured(call, stream);
@@ -72,8 +73,9 @@ class Program {
     return code;
   }
 
-  /// Launches one round on the caller's stream; does not wait, so the graph must have no loops. `is_captured`: the
-  /// stream is being captured, so tasks are launched one by one, and read the args table when the caller's graph runs.
+  /// Launches one round on the caller's stream; does not wait, so the host must have no loop to decide about.
+  /// `is_captured`: the stream is being captured, so tasks are launched one by one, and read the args table when the
+  /// caller's graph runs. The graph must then have no loops.
   [[nodiscard]] AclError enqueue(const char*& call, Stream stream, bool is_captured) noexcept {
     if (is_captured && calls().launch_device_args == nullptr) return code_unsupported;
     AclError code = code_ok;
@@ -83,6 +85,7 @@ class Program {
       call = "aclmdlRIExecuteAsync";
       return calls().execute(graph, stream);
     }
+    if (code == code_ok && !loops_.empty()) return code_unsupported;
     for (const Launch* l = all().data(); code == code_ok && l != all().data() + all().size(); ++l) {
       code = launches_.submit(*l, call, stream);
       if (code == streams::library_call_failed) under_way_ = l->position;
@@ -95,12 +98,19 @@ class Program {
   void step_through(streams::TaskSteps* steps) {
     const bool was_on = stepper_.is_on();
     stepper_.set(steps);
-    is_plain_ = steps == nullptr && loops_.empty();
-    if (was_on != stepper_.is_on()) std::swap(instance_, instance_in_steps_);
+    if (was_on != stepper_.is_on()) std::swap(instance_, set_aside_);
   }
 
-  /// While it is set, a round of a graph with loops runs each of their tasks once, and decides nothing.
-  void run_loops_once(bool is_wanted) noexcept { loops_.run_each_section_once(is_wanted); }
+  /// Makes the next rounds of a graph with loops run each of their tasks once, and decide nothing, until it is called
+  /// with false.
+  void run_loops_once(bool is_wanted) noexcept {
+    loops_.run_each_section_once(is_wanted);
+    if (!device_decides_) return;
+    std::swap(fill_.bytes == 0 ? instance_ : after_fill_, set_aside_);
+  }
+
+  /// Whether the graph has loops about which the host decides.
+  [[nodiscard]] bool host_decides() const noexcept { return !loops_.empty() && !device_decides_; }
 
   /// Called when the arena has moved by this distance, modulo 2^64.
   void move_arena(std::uint64_t distance) noexcept {
@@ -110,15 +120,22 @@ class Program {
 
   [[nodiscard]] bool is_captured() const noexcept {
     if (!sections_.empty()) return std::find(sections_.begin(), sections_.end(), nullptr) == sections_.end();
-    return instance_ != nullptr || after_fill_ != nullptr || instance_in_steps_ != nullptr;
+    return instance_ != nullptr || after_fill_ != nullptr || set_aside_ != nullptr;
+  }
+  /// What the runtime refused, for the session's log.
+  template <class Sink>
+  void remarks(Sink&& sink) const noexcept {
+    const Error::Text refused{"the runtime refused ", refusals_, " captures; tasks were launched one by one"};
+    if (refusals_ != 0) sink(refused.c_str());
+    const Error::Text fewer{"the runtime had ", streams(), " of the ", wanted_streams_,
+                            " streams over which the graph's tasks were to be spread"};
+    if (streams() < wanted_streams_) sink(fewer.c_str());
   }
   /// The number of refused captures and replays.
   [[nodiscard]] std::uint32_t refusals() const noexcept { return refusals_; }
   [[nodiscard]] bool empty() const noexcept { return launches_.empty(); }
   /// The number of streams over which the tasks are spread.
   [[nodiscard]] std::uint32_t streams() const noexcept { return is_captured() ? streams_ : 1; }
-  /// The number of streams to which the tasks were dealt.
-  [[nodiscard]] std::uint32_t wanted_streams() const noexcept { return wanted_streams_; }
 
   /// Names the task that failed, if it is known: the task that was waited for; else see Launches::failed().
   [[nodiscard]] Status blame(Status status) const noexcept {
@@ -146,7 +163,7 @@ class Program {
     const auto destroy = [&](RunInstance& instance) {
       if (instance != nullptr) keep(calls().destroy_instance(std::exchange(instance, nullptr)));
     };
-    for (RunInstance* const instance : {&instance_, &after_fill_, &instance_in_steps_}) destroy(*instance);
+    for (RunInstance* const instance : {&instance_, &after_fill_, &set_aside_}) destroy(*instance);
     for (RunInstance& instance : sections_) destroy(instance);
     keep(stepper_.release());
     keep(loops_.release());
@@ -183,22 +200,38 @@ class Program {
     std::vector<std::uint32_t> positions;
     for (const Launch& launch : all()) positions.push_back(launch.position);
     loops_.cut(view_, args, positions);
-    is_plain_ = loops_.empty();
   }
 
   /// Captures on a stream for each lane. If that is refused, tries fewer streams, at last one. If that is refused, too,
   /// there is no capture.
-  void capture() {
+  void capture(DecideKernel& decide) {
     if (device_.wait() != code_ok) return;
-    sections_.resize(loops_.sections().size(), nullptr);
-    for (std::uint32_t s = 0; s < sections_.size(); ++s) capture_in_order(section(s), sections_[s]);
-    if (!loops_.empty()) return;
-    capture_lanes();
-    if (instance_ == nullptr) capture_in_order(all(), instance_);
+    if (!loops_.empty()) {
+      capture_loops(decide);
+      if (!device_decides_) return;
+    } else {
+      capture_lanes();
+      if (instance_ == nullptr) capture_in_order(all(), instance_);
+    }
     if (fill_.bytes != 0) {  // a launch then takes the path that checks for a fill
       after_fill_ = instance_;
       instance_ = nullptr;
     }
+  }
+  void capture_loops(DecideKernel& decide) {
+    decide.prepare();
+    if (decide.is_usable()) {
+      const AclError code = LoopCapture(device_, decide, loops_).run(instance_, [&](std::uint32_t s, Stream stream) {
+        const char* call = nullptr;
+        return launch_each(section(s), call, stream);
+      });
+      under_way_ = none;
+      device_decides_ = code == code_ok;
+      if (device_decides_) return;
+      ++refusals_;
+    }
+    sections_.resize(loops_.sections().size(), nullptr);
+    for (std::uint32_t s = 0; s < sections_.size(); ++s) capture_in_order(section(s), sections_[s]);
   }
   void capture_lanes() {
     if (view_.lanes == nullptr) return;
@@ -235,6 +268,7 @@ class Program {
   /// Gives up a captured graph. @returns the result of waiting for a replay that still needs it
   [[gnu::cold]] AclError drop_instance(RunInstance& instance, const char*& call, Stream stream) noexcept {
     ++refusals_;
+    device_decides_ = false;
     if (instance == nullptr) return code_ok;
     call = "aclrtSynchronizeStreamWithTimeout";
     const AclError code = wait_for(stream);
@@ -263,11 +297,9 @@ class Program {
     });
   }
 
-  /// Fills, and runs the sections of a graph with loops.
-  [[nodiscard, gnu::noinline]] AclError launch_sections(const char*& call, Stream stream) noexcept {
-    AclError filled = code_ok;
-    if (fill_.bytes != 0) filled = zeros_.fill(fill_.address, fill_.bytes, stream, call);
-    if (filled != code_ok) return filled;
+  /// Runs all tasks, after the fill, without an instance for the whole graph.
+  [[nodiscard, gnu::noinline]] AclError run_all(const char*& call, Stream stream) noexcept {
+    if (loops_.empty()) return launch_each(all(), call, stream);
     const auto submit = [&](std::uint32_t s) {
       if (sections_.empty() || sections_[s] == nullptr) return launch_each(section(s), call, stream);
       call = "aclmdlRIExecuteAsync";
@@ -281,24 +313,21 @@ class Program {
 
   /// Out of line, so that the replay saves no registers for it.
   [[nodiscard, gnu::noinline]] AclError launch_uncaptured(const char*& call, Stream stream) noexcept {
-    if (!is_plain_) [[unlikely]]
-      return stepper_.is_on() ? launch_in_steps(call, stream) : launch_sections(call, stream);
-    if (fill_.bytes == 0) return launch_each(call, stream);
+    if (stepper_.is_on()) [[unlikely]]
+      return launch_in_steps(call, stream);
+    if (fill_.bytes == 0) return run_all(call, stream);
     AclError code = zeros_.fill(fill_.address, fill_.bytes, stream, call);
     if (code != code_ok) return code;
-    if (after_fill_ == nullptr) return launch_each(call, stream);
+    if (after_fill_ == nullptr) return run_all(call, stream);
     call = "aclmdlRIExecuteAsync";
     code = calls().execute(after_fill_, stream);
     if (code == code_ok || errc_of(code) != Errc::unsupported) return code;
     instance_ = after_fill_;
     after_fill_ = nullptr;
     code = drop_instance(instance_, call, stream);
-    return code == code_ok ? launch_each(call, stream) : code;
+    return code == code_ok ? run_all(call, stream) : code;
   }
 
-  [[nodiscard]] AclError launch_each(const char*& call, Stream stream) noexcept {
-    return launch_each(all(), call, stream);
-  }
   [[nodiscard]] AclError launch_each(std::span<const Launch> launches, const char*& call, Stream stream) noexcept {
     for (const Launch& l : launches) {
       AclError code = launches_.submit(l, call, stream);
@@ -329,17 +358,27 @@ class Program {
   streams::HostLoops<Device> loops_;
   std::vector<RunInstance> sections_;  ///< of a graph with loops; null: tasks are launched one by one
   RunInstance instance_ = nullptr;
-  RunInstance after_fill_ = nullptr;         ///< the instance, if workspaces must be filled first
-  RunInstance instance_in_steps_ = nullptr;  ///< the instance while rounds are launched task by task
+  RunInstance after_fill_ = nullptr;  ///< the instance, if workspaces must be filled first
+  RunInstance set_aside_ = nullptr;   ///< the instance while rounds are launched in another way
   Stepper stepper_{device_};
-  bool is_plain_ = true;  ///< whether there are neither steps nor loops
+  bool device_decides_ = false;  ///< whether the instance contains the graph's loops
   Launches::Fill fill_;
   std::uint32_t refusals_ = 0;
   std::uint32_t streams_ = 1;
-  std::uint32_t wanted_streams_ = 1;
+  std::uint32_t wanted_streams_ = 1;  ///< the number of streams to which the tasks were dealt
   std::uint32_t under_way_ = none;
   bool marks_ranges_ = false;
   ProfilerCalls profiler_;
 };
+
+/// Why the host decides about loops, as a clause; empty if the device decides about those of all loaded programs.
+[[nodiscard]] inline const char* why_host_decides(const Options& options, const DecideKernel& kernel,
+                                                  const std::vector<Program*>& loaded) noexcept {
+  if (!options.capture || options.wait_after_each_task) return "tasks are launched one by one";
+  for (const Program* const program : loaded) {
+    if (program->host_decides() && kernel.is_usable()) return "the runtime refused to capture them";
+  }
+  return kernel.why_not();
+}
 
 }  // namespace rondo::platform::onboard

@@ -3,15 +3,12 @@
 #pragma once
 
 #include <rondo/args/refresh_op.hpp>
-#include <rondo/platform/onboard/binaries.hpp>
+#include <rondo/platform/onboard/own_kernel.hpp>
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstdio>
 #include <iterator>
 #include <span>
-#include <string_view>
 #include <vector>
 
 namespace rondo::platform::onboard {
@@ -26,7 +23,7 @@ namespace rondo::platform::onboard {
 /// errors of the runtime; a missing kernel is no error. Cost on the hot path: one call.
 class RefreshKernel {
  public:
-  static constexpr std::string_view name = "rondo_refresh";
+  static constexpr const char* name = "rondo_refresh";
   /// The most bytes that a launch carries without a copy of its own; the limit depends on the host's architecture.
 #if defined(__aarch64__)
   static constexpr std::uint32_t most_bytes = 4096;
@@ -36,11 +33,11 @@ class RefreshKernel {
 
   /// @throws Error on errors of the runtime, and failures of the device when it runs the kernel
   RefreshKernel(Device& device, std::span<const KernelBinary> kernels)
-      : device_{device}, binaries_{device, first_with_the_kernel(kernels)} {
-    if (calls().launch_host_args == nullptr) return;
+      : device_{device}, kernel_{device, kernels, name} {
+    kernel_.load();
+    if (!kernel_.is_loaded()) return;
     try {
-      find();
-      if (function_ != nullptr) is_correct_ = computes_correctly();
+      is_correct_ = computes_correctly();
     } catch (...) {
       (void)release();
       throw;
@@ -54,8 +51,7 @@ class RefreshKernel {
   [[nodiscard]] bool is_usable() const noexcept { return is_correct_; }
   /// The reason why it cannot, for the session's log.
   [[nodiscard]] const char* remark() const noexcept {
-    if (function_ != nullptr)
-      return "the kernel rondo_refresh computes wrong addresses and is not used; build it again";
+    if (kernel_.is_loaded()) return "the kernel rondo_refresh computes wrong addresses and is not used; build it again";
     return "there is no kernel rondo_refresh; addresses that change are computed by the host";
   }
 
@@ -96,47 +92,19 @@ class RefreshKernel {
     }
     const auto blocks = static_cast<std::uint32_t>(
         op.count < most_blocks * relocations_of_block ? 1 + op.count / relocations_of_block : most_blocks);
-    return calls().launch_host_args(function_, blocks, stream, nullptr, words_, size, places, placed);
+    return kernel_.launch(blocks, std::span(words_).first(size / sizeof(words_[0])), stream,
+                          std::span(places).first(placed));
   }
 
   /// @returns the first failure
   AclError release() noexcept {
     is_correct_ = false;
-    function_ = nullptr;
-    return binaries_.release();
+    return kernel_.release();
   }
 
  private:
   static constexpr std::uint64_t relocations_of_block = 1024;
   static constexpr std::uint32_t most_blocks = 32;  ///< fewer than any chip has vector cores
-
-  [[nodiscard]] const Calls& calls() const noexcept { return device_.calls(); }
-
-  /// Most binaries do not contain the kernel; this finds out without loading them.
-  [[nodiscard]] static std::span<const KernelBinary> first_with_the_kernel(std::span<const KernelBinary> kernels) {
-    for (std::size_t b = 0; b < kernels.size(); ++b) {
-      if (names_the_kernel(kernels[b])) return kernels.subspan(b, 1);
-    }
-    return {};
-  }
-  [[nodiscard]] static bool names_the_kernel(const KernelBinary& binary) {
-    for (const KernelNumber& known : binary.numbers) {
-      if (name == known.kernel) return true;
-    }
-    std::vector<std::byte> read;
-    if (binary.file != nullptr) read = bytes_of_file(binary.file);
-    const std::span<const std::byte> bytes = binary.file != nullptr ? std::span<const std::byte>(read) : binary.data;
-    return std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size()).find(name) !=
-           std::string_view::npos;
-  }
-  void find() {
-    try {
-      function_ = binaries_.find(name, CoreType::vector);
-    } catch (const Error& e) {
-      (void)binaries_.release();
-      if (e.code() != Errc::invalid_argument && e.code() != Errc::unsupported) throw;
-    }
-  }
 
   /// Runs the kernel over slots of both widths, aligned and not, with gaps in between, for more than one block.
   [[nodiscard]] bool computes_correctly() {
@@ -158,37 +126,21 @@ class RefreshKernel {
     __builtin_memcpy(image.data() + table_bytes, relocations.data(), sizeof(args::Relocation) * relocations.size());
     __builtin_memcpy(image.data() + table_bytes + relocation_bytes, values, sizeof(values));
 
-    void* memory = nullptr;
-    device_.must("aclrtMalloc", calls().malloc(&memory, image.size(), huge_first));
-    std::vector<std::byte> computed(table_bytes);
-    const char* call = "aclrtMemcpy";
-    AclError code = device_.copy_now(memory, image.data(), image.size(), host_to_device, nullptr);
-    if (code == code_ok) {
-      call = "aclrtLaunchKernelWithHostArgs, for rondo_refresh";
-      const DevicePtr<std::byte> block{reinterpret_cast<std::uintptr_t>(memory)};
-      device_.work_begins();
-      code = launch({block, block.offset(Bytes{table_bytes}).as<const args::Relocation>(), relocations.size(),
-                     block.offset(Bytes{table_bytes + relocation_bytes}).as<const std::uint64_t>(), std::size(values)},
-                    nullptr, device_.stream());
-    }
-    if (code == code_ok) {
-      call = "aclrtSynchronizeStreamWithTimeout, for rondo_refresh";
-      code = device_.wait();
-    }
-    if (code == code_ok) {
-      call = "aclrtMemcpy";
-      code = device_.copy_now(computed.data(), memory, table_bytes, device_to_host, nullptr);
-    }
-    const AclError freed = calls().free(memory);
-    device_.must(call, code);
-    device_.must("aclrtFree", freed);
+    std::vector<std::byte> computed = image;
+    kernel_.try_out(
+        computed, [](DevicePtr<std::byte>) {},
+        [&](DevicePtr<std::byte> block) {
+          return launch(
+              {block, block.offset(Bytes{table_bytes}).as<const args::Relocation>(), relocations.size(),
+               block.offset(Bytes{table_bytes + relocation_bytes}).as<const std::uint64_t>(), std::size(values)},
+              nullptr, device_.stream());
+        });
     args::run_refresh(image.data(), relocations.data(), relocations.size(), values);
-    return std::equal(computed.begin(), computed.end(), image.begin());
+    return computed == image;
   }
 
   Device& device_;
-  Binaries binaries_;
-  FuncHandle function_ = nullptr;
+  OwnKernel kernel_;
   bool is_correct_ = false;
   alignas(64) std::uint64_t words_[most_bytes / sizeof(std::uint64_t)] = {};
 };

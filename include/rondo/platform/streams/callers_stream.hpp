@@ -36,13 +36,12 @@ class CallersStream {
   CallersStream(const CallersStream&) = delete;
   CallersStream& operator=(const CallersStream&) = delete;
 
-  /// Makes the events if there is a stream of the caller's. A graph with loops gets none, and begin() refuses its
-  /// rounds: its host would have to wait for the stream. @throws Error out_of_resources
+  /// Makes the events if there is a stream of the caller's. @throws Error out_of_resources
   void open(const graph::GraphView& view) {
     for (const graph::LoopRecord& loop : view.loops) {
       if (!loop.has_work()) continue;
       refusal_ = Status::of_task(Errc::unsupported, view.tasks[loop.decision].added_as);
-      return;
+      break;
     }
     for (Event* const event : {&end_, &mark_}) {
       if (device_.callers_stream() == nullptr || *event != nullptr) continue;
@@ -50,15 +49,21 @@ class CallersStream {
     }
   }
 
+  /// Called if the host decides about loops: begin() then refuses all rounds of a graph with loops, since the host
+  /// would have to wait for the stream.
+  void host_decides_loops() noexcept { host_decides_ = true; }
+
   /// The first call of a round: makes the device the calling thread's, and queries whether the stream is captured.
   /// Errors: unsupported without a caller's stream, if its capture was lost, or, with the loop's name, for a graph with
-  /// loops; errors of the runtime.
+  /// loops about which the host decides or in a recorded round; errors of the runtime.
   [[nodiscard]] Status begin() noexcept {
-    if (device_.callers_stream() == nullptr || end_ == nullptr) return refusal_;
+    if (device_.callers_stream() == nullptr || end_ == nullptr) return Status{Errc::unsupported};
+    if (host_decides_ && !refusal_.ok()) return refusal_;
     int state = not_captured;
     const Code code = device_.capture_state(state);
     is_recording_ = state == being_captured;
     if (code != code_ok) return refused(Api::capture_info, code);
+    if (is_recording_ && !refusal_.ok()) return refusal_;
     return Status{state == capture_lost ? Errc::unsupported : Errc::ok};
   }
   /// Whether begin() found that the stream is being captured.
@@ -226,7 +231,8 @@ class CallersStream {
   bool is_pending_ = false;
   bool has_recorded_ = false;
   int late_ = 0;
-  Status refusal_{Errc::unsupported};  ///< the status of rounds if there are no events
+  bool host_decides_ = false;  ///< about a loop
+  Status refusal_;             ///< if the graph has loops, names the first
 };
 
 }  // namespace rondo::platform::streams

@@ -71,6 +71,14 @@ class HostLoops {
     std::uint32_t first = 0;
     std::uint32_t last = 0;
   };
+  /// A step of a round. A `skip` jumps to the step after `target` unless the condition holds; a `repeat` jumps back to
+  /// it unless the condition holds. The target of a `begin` is its `repeat`.
+  struct Step {
+    enum class Kind : std::uint8_t { section, begin, skip, repeat };
+    Kind kind = Kind::section;
+    std::uint32_t of = 0;  ///< the section, or the loop
+    std::size_t target = 0;
+  };
 
   HostLoops(Device& device, LoopHost& host) noexcept : device_{device}, host_{host} {}
   HostLoops(const HostLoops&) = delete;
@@ -104,12 +112,16 @@ class HostLoops {
       loop.name = view.name(view.tasks[record.decision].name);
       const std::uint32_t root = graph::root_of(view.tensors, record.condition);
       loop.is_in_arena = !view.tensors[root].is_outside_arena();
-      if (is_bound_each_round(view.tensors[root].direction)) loop.address_at = reinterpret_cast<std::uintptr_t>(block);
+      loop.block_at = reinterpret_cast<std::uintptr_t>(block);
+      loop.is_bound = is_bound_each_round(view.tensors[root].direction);
     }
     add_steps(view, none, positions);
   }
   [[nodiscard]] bool empty() const noexcept { return loops_.empty(); }
   [[nodiscard]] const std::vector<Section>& sections() const noexcept { return sections_; }
+  [[nodiscard]] const std::vector<Step>& steps() const noexcept { return steps_; }
+  /// The address on the device of the argument block of a loop's decision; see graph::Decision.
+  [[nodiscard]] std::uint64_t block_of(std::uint32_t loop) const noexcept { return loops_[loop].block_at; }
 
   /// Called when the arena has moved by this distance, modulo 2^64.
   void move_arena(std::uint64_t distance) noexcept {
@@ -155,20 +167,13 @@ class HostLoops {
  private:
   static constexpr std::uint32_t none = graph::TaskRecord::no_loop;
 
-  /// A step of a round. A `skip` jumps to the step after `target` unless the condition holds; a `repeat` jumps back to
-  /// it unless the condition holds.
-  struct Step {
-    enum class Kind : std::uint8_t { section, begin, skip, repeat };
-    Kind kind = Kind::section;
-    std::uint32_t of = 0;  ///< the section, or the loop
-    std::size_t target = 0;
-  };
   struct Loop {
     ArgWord block[3] = {};  ///< the words of the decision's block, with the address of the pinned copy
     std::uint64_t address = 0;
-    std::uint64_t address_at = 0;  ///< the word on the device that holds the address; 0: rounds do not bind it
+    std::uint64_t block_at = 0;  ///< on the device; its first word is the address
     std::uint64_t repetitions = 0;
     bool is_in_arena = true;
+    bool is_bound = false;  ///< whether rounds bind the condition
     std::string_view name;
   };
   /// The copied data: the line of 64 bytes in which a word lies, since copies begin at multiples of 64.
@@ -205,6 +210,7 @@ class HostLoops {
       if (may_skip) {
         steps_[begin].target = steps_.size() - 1;
       } else {
+        steps_[begin].target = steps_.size();
         steps_.push_back({Kind::repeat, item.loop, begin});
       }
     }
@@ -215,16 +221,16 @@ class HostLoops {
     Code code = code_ok;
     bool waits = false;
     for (std::size_t l = 0; l < loops_.size() && code == code_ok; ++l) {
-      if (loops_[l].address_at == 0) continue;
+      if (!loops_[l].is_bound) continue;
       waits = true;
-      (void)copy(call, code, stream, seen_[l].address, loops_[l].address_at, sizeof(std::uint64_t));
+      (void)copy(call, code, stream, seen_[l].address, loops_[l].block_at, sizeof(std::uint64_t));
     }
     if (code != code_ok || !waits) return code;
     call = Api::synchronize;
     code = wait();
     for (std::size_t l = 0; l < loops_.size() && code == code_ok; ++l) {
-      const std::byte* const word = &seen_[l].address.bytes[loops_[l].address_at % sizeof(Line)];
-      if (loops_[l].address_at != 0) __builtin_memcpy(&loops_[l].address, word, sizeof(std::uint64_t));
+      const std::byte* const word = &seen_[l].address.bytes[loops_[l].block_at % sizeof(Line)];
+      if (loops_[l].is_bound) __builtin_memcpy(&loops_[l].address, word, sizeof(std::uint64_t));
     }
     return code;
   }

@@ -1,0 +1,323 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Loops about which the device decides: how they are captured, which calls a round makes, and when the host decides
+// instead. Their results are compared in conformance/loops.
+
+#include "conformance/counting_loop.hpp"
+#include "onboard/fixture.hpp"
+
+#include <rondo/observe/device_tasks.hpp>
+#include <rondo/session/loop_report.hpp>
+
+#include <doctest/doctest.h>
+
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <utility>
+#include <vector>
+
+using namespace rondo;
+using namespace onboard_test;
+using namespace counting;
+using P = A2A3ThatComputes;
+
+namespace {
+
+using Counts = std::map<std::string, std::uint64_t>;
+
+[[nodiscard]] bool is_without() { return std::getenv("RONDO_TEST_WITHOUT") != nullptr; }
+
+/// Why the host decides about a session's only loop; empty if the device does.
+template <class Session>
+[[nodiscard]] std::string why_host(const Session& session) {
+  const std::vector<LoopReport> reports = session.explain_loops();
+  REQUIRE(reports.size() == 1);
+  CHECK((reports[0].decider == LoopReport::Decider::host) == !std::string(reports[0].why).empty());
+  return reports[0].why;
+}
+
+/// Counts to the inputs, or to the most.
+template <class Session>
+void count_in(Session& session, Counting& g) {
+  for (const Int wanted : {4, 1, 99, 10, 2}) CHECK(g.count_of(session, wanted) == (wanted < 10 ? wanted : 10));
+}
+
+}  // namespace
+
+TEST_CASE("A graph with loops is captured whole, and a round replays it with one call, without waits in between") {
+  if (is_without()) return;
+  const Clean clean;
+  Counting g;
+  auto session = open<P>(g.graph);
+  CHECK(why_host(session).empty());
+  CHECK(calls("aclmdlRICaptureEnd") == 2);
+  CHECK(calls("aclmdlRIAddCondTask") == 1);
+  count_in(session, g);
+  CHECK(session.platform().is_captured());
+  rondo_stand_in_reset();
+  REQUIRE(g.count_of(session, 4) == 4);
+  const Counts expected{{"aclmdlRIExecuteAsync", 1}, {"aclrtMemcpyAsync", 2}, {"aclrtSynchronizeStreamWithTimeout", 1}};
+  CHECK(counted() == expected);
+  rondo_stand_in_reset();
+  REQUIRE(g.count_of(session, 99) == 10);
+  CHECK(counted() == expected);
+}
+
+TEST_CASE("Loops in a loop start anew in each repetition of that loop") {
+  if (is_without()) return;
+  const Clean clean;
+  TaskGraph graph;
+  const auto x = graph.input<Int>("x", {1}), outer = graph.input<Int>("outer", {1});
+  const auto flag = graph.input<Int>("flag", {1});
+  const auto count = graph.workspace<Int>("count", {1}), all = graph.workspace<Int>("all", {1});
+  const auto done = graph.workspace<Int>("done", {1}), end = graph.workspace<Int>("end", {1});
+  const auto y = graph.output<Int>("y", {1}), z = graph.output<Int>("z", {1});
+  graph.add<Clear>(all);
+  graph.add<Clear>(count);
+  graph.repeat_until(end, 5, [&] {
+    graph.when(flag, [&] {
+      graph.add<Clear>(count);
+      graph.repeat_until(done, 7, [&] { graph.add<Until>(x, count, done); });
+    });
+    graph.add<Until>(outer, all, end);
+  });
+  graph.add<Copy>(count, y);
+  graph.add<Copy>(all, z);
+  auto session = open<P>(graph);
+  CHECK(calls("aclmdlRIAddCondTask") == 3);
+  for (const Int wanted : {3, 9, 1}) {
+    for (const Int repetitions : {2, 5, 8}) {
+      for (const Int is_on : {0, 1}) {
+        CAPTURE(wanted);
+        CAPTURE(repetitions);
+        CAPTURE(is_on);
+        const Ints in{wanted}, times{repetitions}, on{is_on};
+        Ints counts{-1}, rounds{-1};
+        const Status status =
+            session.run_round(bind(x, in), bind(outer, times), bind(flag, on), bind(y, counts), bind(z, rounds));
+        REQUIRE_MESSAGE(status.ok(), session.explain(status).c_str());
+        CHECK(counts[0] == (is_on == 0 ? 0 : wanted < 7 ? wanted : 7));
+        CHECK(rounds[0] == (repetitions < 5 ? repetitions : 5));
+      }
+    }
+  }
+}
+
+TEST_CASE("The host decides where the device cannot, and the session says why") {
+  if (is_without()) return;
+  const Clean clean;
+  Counting g;
+  P::Options options;
+  std::string why;
+  std::uint64_t refusals = 0;
+  SUBCASE("nothing is to be captured") {
+    options.capture = false;
+    why = "tasks are launched one by one";
+  }
+  SUBCASE("each task is waited for") {
+    options.wait_after_each_task = true;
+    why = "tasks are launched one by one";
+  }
+  SUBCASE("the device has no conditional tasks") {
+    rondo_stand_in_limit("conditional_tasks", 0);
+    why = "the runtime refused to capture them";
+    refusals = 1;
+  }
+  for (const auto& [call, use] :
+       std::vector<std::pair<const char*, std::uint64_t>>{{"aclmdlRICaptureGetInfo", 1},
+                                                          {"aclmdlRICondHandleCreate", 1},
+                                                          {"aclmdlRICondHandleGetCondPtr", 1},
+                                                          {"aclmdlRIAddCondTask", 1},
+                                                          {"aclmdlRICaptureToModelRIBegin", 1},
+                                                          {"aclrtCreateStreamWithConfig", 2},
+                                                          {"aclmdlRICaptureBegin", 1},
+                                                          {"aclmdlRICaptureEnd", 1},
+                                                          {"aclmdlRICaptureEnd", 2}}) {
+    const std::string name = std::string(call) + " is refused, use " + std::to_string(use);
+    SUBCASE(name.c_str()) {
+      rondo_stand_in_fault(call, use, 207000);
+      why = "the runtime refused to capture them";
+      refusals = 1;
+    }
+  }
+  auto session = open<P>(g.graph, options);
+  CHECK(rondo_stand_in_faults_left() == 0);
+  CHECK(why_host(session) == why);
+  count_in(session, g);
+  CHECK(session.platform().refused_captures() == refusals);
+  CHECK(session.platform().is_captured() == (refusals != 0));  // section by section
+}
+
+TEST_CASE("A replay that is refused is never tried again, and the host decides from then on") {
+  if (is_without()) return;
+  const Clean clean;
+  Counting g;
+  SUBCASE("without zeroed memory") {}
+  SUBCASE("with zeroed memory") { g.graph.zero(g.count); }
+  auto session = open<P>(g.graph);
+  REQUIRE(g.count_of(session, 2) == 2);
+  rondo_stand_in_fault("aclmdlRIExecuteAsync", 1, 207000);
+  CHECK(g.count_of(session, 4) == 4);
+  CHECK(why_host(session) == "the runtime refused to capture them");
+  rondo_stand_in_reset();
+  count_in(session, g);
+  CHECK(calls("aclmdlRIExecuteAsync") == 0);
+}
+
+TEST_CASE("A kernel that decides wrongly is not used") {
+  if (is_without()) return;
+  const Clean clean;
+  Counting g;
+  stand_in::Binary binary;
+  const FrozenGraph frozen = freeze(g.graph);
+  for (const graph::TaskRecord& task : frozen.view().tasks) {
+    if (task.entry != &graph::decide) binary.add(frozen.view().name(task.name), task.entry);
+  }
+  stand_in::Kernel decide = nullptr;
+  SUBCASE("it repeats once too often") {
+    decide = [](std::int64_t* args) {
+      rondo_stand_in_decide(args);
+      auto* const word = reinterpret_cast<std::uint64_t*>(args[1]);
+      *word += args[2] == 2 ? 1 : 0;
+    };
+  }
+  SUBCASE("it reads four bytes") {
+    decide = [](std::int64_t* args) {
+      std::int64_t block[3];
+      std::memcpy(block, reinterpret_cast<void*>(args[0]), sizeof(block));
+      std::int64_t others[] = {reinterpret_cast<std::int64_t>(block), args[1], args[2]};
+      alignas(64) std::int64_t copy[8] = {block[0], 4, block[2]};
+      others[0] = reinterpret_cast<std::int64_t>(copy);
+      rondo_stand_in_decide(others);
+    };
+  }
+  SUBCASE("it writes beside the word") {
+    decide = [](std::int64_t* args) {
+      rondo_stand_in_decide(args);
+      reinterpret_cast<std::uint64_t*>(args[1])[1] = 0;
+    };
+  }
+  binary.add("rondo_decide", decide, true);
+  const auto bytes = binary.bytes();
+  const KernelBinary kernels[] = {KernelBinary::from_memory(bytes)};
+  P::Options options;
+  options.kernels = kernels;
+  auto session = open<P>(freeze(g.graph), options);
+  CHECK(why_host(session) == "the kernel rondo_decide decides wrongly; build it again");
+  count_in(session, g);
+}
+
+TEST_CASE("Kernels without rondo_decide leave the decisions to the host") {
+  if (is_without()) return;
+  const Clean clean;
+  Counting g;
+  auto session = open<A2A3OverStandIn>(g.graph);
+  CHECK(why_host(session) == "there is no kernel rondo_decide");
+  CHECK(calls("aclmdlRICondHandleCreate") == 0);
+  count_in(session, g);
+}
+
+TEST_CASE("Rounds in flight whose loops the device decides do not wait for each other") {
+  if (is_without()) return;
+  const Clean clean;
+  Counting g;
+  auto session = open_pipelined<P, 2>(g.graph);
+  const Ints first{3}, second{7};
+  Ints one{0}, two{0};
+  rondo_stand_in_hold();
+  const auto a = session.submit_round(bind(g.x, first), bind(g.y, one));
+  const auto b = session.submit_round(bind(g.x, second), bind(g.y, two));  // would wait for ever if the host decided
+  rondo_stand_in_resume();
+  CHECK(session.wait(a).ok());
+  CHECK(session.wait(b).ok());
+  CHECK(one[0] == 3);
+  CHECK(two[0] == 7);
+}
+
+TEST_CASE("A task of a loop that fails is named, in a round alone and in flight") {
+  if (is_without()) return;
+  const Clean clean;
+  Counting g;
+  const Status expected = Status::of_task(Errc::device_failed, index(g.body)).poisoning();
+  {
+    auto session = open<P>(g.graph);
+    CHECK(g.count_of(session, -3) == 0);
+    CHECK(g.status == expected);
+  }
+  auto session = open_pipelined<P, 2>(g.graph);
+  const Ints good{3}, bad{-3};
+  Ints one{0}, two{0};
+  const auto before = session.submit_round(bind(g.x, good), bind(g.y, one));
+  const auto failed = session.submit_round(bind(g.x, bad), bind(g.y, two));
+  CHECK(session.wait(before).ok());
+  CHECK(one[0] == 3);
+  CHECK(session.wait(failed) == expected);
+  CHECK(session.poisoned());
+}
+
+TEST_CASE("Rounds can be launched task by task in between, and the first run over zeros runs each loop once") {
+  if (is_without()) return;
+  const Clean clean;
+  Counting g(0xFFFF'FFFF);  // over zeros, the input is never reached
+  SUBCASE("without zeroed memory") {}
+  SUBCASE("with zeroed memory") { g.graph.zero(g.count); }
+  auto session = open<P>(g.graph);
+  CHECK(why_host(session).empty());
+  {
+    observe::DeviceTasks tasks(session);
+    CHECK(g.count_of(session, 4) == 4);
+    CHECK(tasks.spans().size() >= 1 + 4 + 1);
+  }
+  rondo_stand_in_reset();
+  CHECK(g.count_of(session, 3) == 3);
+  CHECK(calls("aclmdlRIExecuteAsync") == 1);
+  CHECK(calls("aclrtLaunchKernelV2") == 0);
+}
+
+TEST_CASE("A round whose loops the device decides is put on a caller's stream, but not recorded") {
+  if (is_without()) return;
+  const Clean clean;
+  Counting g;
+  platform::onboard::Calls c;
+  platform::onboard::open_library(c);
+  REQUIRE(c.init(nullptr) == 0);
+  REQUIRE(c.set_device(0) == 0);
+  P::Options options;
+  REQUIRE(c.create_stream(&options.stream, 0, 0) == 0);
+  stand_in::live_of_others() = 3;
+  {
+    auto session = open<P>(g.graph, options);
+    const auto x = session.platform().allocate(Bytes{64}, Bytes{64});
+    const auto y = session.platform().allocate(Bytes{64}, Bytes{64});
+    const Int wanted = 6;
+    Int counted_to = 0;
+    REQUIRE(rondo_stand_in_poke(x.address(), &wanted, sizeof(wanted)));
+    const auto enqueue = [&] {
+      return session.enqueue_round(bind(g.x, DeviceSpan<Int>{x.as<Int>(), 1}),
+                                   bind(g.y, DeviceSpan<Int>{y.as<Int>(), 1}));
+    };
+    const std::uint64_t waits = rondo_stand_in_synchronised(options.stream);
+    REQUIRE(enqueue().ok());
+    CHECK(rondo_stand_in_synchronised(options.stream) == waits);
+    REQUIRE(c.synchronize(options.stream, -1) == 0);
+    REQUIRE(rondo_stand_in_peek(y.address(), &counted_to, sizeof(counted_to)));
+    CHECK(counted_to == 6);
+
+    REQUIRE(c.capture_begin(options.stream, platform::onboard::capture_thread_local) == 0);
+    const Status status = enqueue();
+    CHECK(status == Status::of_task(Errc::unsupported, index(g.loop)));
+    platform::onboard::RunInstance recorded = nullptr;
+    REQUIRE(c.capture_end(options.stream, &recorded) == 0);
+    REQUIRE(c.destroy_instance(recorded) == 0);
+    REQUIRE(enqueue().ok());
+    REQUIRE(c.synchronize(options.stream, -1) == 0);
+    (void)session.platform().release(x);
+    (void)session.platform().release(y);
+  }
+  stand_in::live_of_others() = 0;
+  CHECK(c.destroy_stream(options.stream) == 0);
+  CHECK(c.reset_device(0) == 0);
+  CHECK(c.finalize() == 0);
+}

@@ -8,11 +8,14 @@
 #include "elf.hpp"
 #include "machine.hpp"
 
+#include <rondo/platform/onboard/acl.hpp>
+
 #include <dlfcn.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
@@ -206,13 +209,10 @@ std::shared_ptr<Condition> condition_of(const void* handle) {
   return nullptr;
 }
 bool has_conditional_tasks() { return machine().limit("conditional_tasks") != 0; }
-/// A conditional task, in the runtime's layout.
-struct ConditionalTask {
-  void* handle;
-  std::int32_t kind;
-  std::uint32_t size;
-  void** bodies;
-};
+// UBSan compares the types of calls, so the struct that is passed by value is Rondo's; its layout is the runtime's.
+using rondo::platform::onboard::ConditionalTask;
+static_assert(offsetof(ConditionalTask, condition) == 0 && offsetof(ConditionalTask, kind) == 8);
+static_assert(offsetof(ConditionalTask, bodies) == 12 && offsetof(ConditionalTask, body) == 16);
 
 }  // namespace
 
@@ -1223,23 +1223,23 @@ int aclmdlRIAddCondTask(ConditionalTask task, void* on, std::uint32_t flags) {
   const Entry entry("aclmdlRIAddCondTask", Needs::context);
   if (entry.injected != ok) return entry.injected;
   StreamState* const stream = stream_of("aclmdlRIAddCondTask", on);
-  const auto condition = condition_of(task.handle);
-  if (stream == nullptr || flags != 0 || task.kind < 0 || task.kind > 2 || task.bodies == nullptr) return bad_parameter;
+  const auto condition = condition_of(task.condition);
+  if (stream == nullptr || flags != 0 || task.kind < 0 || task.kind > 2 || task.body == nullptr) return bad_parameter;
   if (condition == nullptr) return misuse("aclmdlRIAddCondTask", "no such condition");
   if (!condition->bodies.empty()) return refuse(bad_parameter, "the condition has a task already");
   if (stream->capture == nullptr) return refuse(stream_is_not_captured, "the stream is not being captured");
   if (!has_conditional_tasks()) return refuse(not_supported, "no conditional tasks");
   if (stream->capture.get() != condition->of) return refuse(bad_parameter, "the condition is of another graph");
   if (stream->capture->origin != stream) return refuse(not_supported, "the stream has joined the capture");
-  const bool is_right = task.kind == 0   ? task.size == 1 || task.size == 2
-                        : task.kind == 1 ? task.size == 1
-                                         : task.size != 0;
+  const bool is_right = task.kind == 0   ? task.bodies == 1 || task.bodies == 2
+                        : task.kind == 1 ? task.bodies == 1
+                                         : task.bodies != 0;
   if (!is_right) return refuse(bad_parameter, "a wrong number of bodies");
   condition->kind = static_cast<Condition::Kind>(task.kind);
-  for (std::uint32_t b = 0; b < task.size; ++b) {
+  for (std::uint32_t b = 0; b < task.bodies; ++b) {
     condition->bodies.push_back(std::make_shared<Graph>());
     condition->bodies.back()->body = Graph::Body::waits;
-    task.bodies[b] = condition->bodies.back().get();
+    task.body[b] = condition->bodies.back().get();
   }
   Op op;
   op.kind = Op::Kind::condition;

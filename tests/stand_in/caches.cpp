@@ -249,7 +249,7 @@ void host_wrote(const std::byte* inside, const std::byte* at, std::size_t size) 
   const auto begin = reinterpret_cast<std::uintptr_t>(at);
   const std::lock_guard lock{Bus::instance().mutex};
   for (std::uintptr_t line = line_of(begin); line < begin + size; line += line_bytes) {
-    Bus::instance().aicpu.snoop_host(line, inside + (line - begin));
+    Bus::instance().aicpu.snoop_host(line, inside + static_cast<std::ptrdiff_t>(line - begin));
   }
 }
 

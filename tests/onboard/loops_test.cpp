@@ -89,11 +89,12 @@ TEST_CASE("A replay of a section that is refused is never tried again") {
   CHECK(calls("aclrtLaunchKernelV2") == 4);
 }
 
-TEST_CASE("A task of a loop that fails is named, in a round alone and in flight") {
+TEST_CASE_TEMPLATE("A task of a loop that fails is named, in a round alone and in flight", P, A2A3OverStandIn,
+                   A2A3ThatComputes) {
   if (is_without()) return;
   const Clean clean;
   Counting g;
-  P::Options options;
+  typename P::Options options;
   SUBCASE("in a replay") {}
   SUBCASE("in plain launches") { options.capture = false; }
   const Status expected = Status::of_task(Errc::device_failed, index(g.body)).poisoning();
@@ -113,11 +114,11 @@ TEST_CASE("A task of a loop that fails is named, in a round alone and in flight"
   CHECK(session.poisoned());
 }
 
-TEST_CASE("A loop on a device that hangs times out and poisons") {
+TEST_CASE_TEMPLATE("A loop on a device that hangs times out and poisons", P, A2A3OverStandIn, A2A3ThatComputes) {
   if (is_without()) return;
   const Clean clean;
   Counting g;
-  P::Options options;
+  typename P::Options options;
   options.timeout_ms = 300;
   auto session = open<P>(g.graph, options);
   REQUIRE(g.count_of(session, 2) == 2);
@@ -203,7 +204,8 @@ TEST_CASE("A round with loops can be launched task by task, and is not dumped") 
                        "a dump holds each task once, and loop 'until done' may repeat its tasks; unroll it", Error);
 }
 
-TEST_CASE("Conditions may be in memory of each kind, which does not move with the arena") {
+TEST_CASE_TEMPLATE("Conditions may be in memory of each kind, which does not move with the arena", P, A2A3OverStandIn,
+                   A2A3ThatComputes) {
   if (is_without()) return;
   const Clean clean;
   for (const MemoryKind kind : {MemoryKind::device, MemoryKind::peer, MemoryKind::mapped_host}) {

@@ -22,8 +22,10 @@ void rondo_stand_in_chip(const char* name);
 /// args of a launch that need no copy).
 /// Features, 0 or 1: "virtual_memory", "snapshot_copies", "kernel_names" (kernels are found by name), "kernel_entries"
 /// (kernels are found by number), "cpu_kernels", "exception_callback", "load_magic" (the option that names the cores of
-/// kernels), "conditional_tasks" of captured graphs, "abort" and "destroy_by_force" (of streams), "reset_by_force" (of
-/// the device). Modes, with their defaults: "strict" (1): a use that a runtime accepts, and that fails later or never,
+/// kernels), "conditional_tasks" (of captured graphs), "abort" and "destroy_by_force" (of streams), "reset_by_force"
+/// (of the device).
+///
+/// Modes, with their defaults: "strict" (1): a use that a runtime accepts, and that fails later or never,
 /// is refused and noted. "old_driver" (0): copies of pageable memory are asynchronous, and allowed in a capture.
 /// "silent" (0): a held device does not answer when the runtime asks what it is doing; the runtime asks that after a
 /// time limit, and waits for the answer. Memory that the device's units share: "aicpu_sees_cores" (1): the AICPU sees

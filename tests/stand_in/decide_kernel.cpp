@@ -1,8 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Rondo authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Rondo's kernel that decides about loops, from its source for the device, over the part of Ascend C that ascend_c/
-// has.
+// Rondo's kernel that decides about loops, from its source for the device, over the Ascend C of ascend_c/.
 
 #include <rondo/platform/onboard/device/decide.cpp>
 

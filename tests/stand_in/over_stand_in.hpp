@@ -105,8 +105,7 @@ class KernelsOfGraph {
 };
 
 /// An onboard platform over the stand-in whose device has the kernels of every graph that is loaded, so that tests need
-/// no kernel binaries of their own. `has_own_kernels` adds Rondo's kernels that compute args and decide about
-/// loops.
+/// no kernel binaries of their own. `has_own_kernels` adds Rondo's kernels, which compute args and decide about loops.
 template <rondo::arch::Arch A, bool has_own_kernels = false,
           class RoundEvents = rondo::platform::streams::NoRoundEvents>
 class OverStandIn : private KernelsOfGraph, public rondo::platform::Onboard<A, RoundEvents> {

@@ -90,8 +90,8 @@ struct PhysicalMemoryProp {
   MemoryLocation location;
   std::uint64_t reserved = 0;
 };
-/// A task of a captured graph that runs another captured graph, its body, while a word is not 0, or once if it is not.
-/// In the runtime's layout.
+/// A task of a captured graph that reads a word on the device and runs another captured graph, its body: once if the
+/// word is not 0, or again and again while it is not. In the runtime's layout.
 struct ConditionalTask {
   enum Kind : std::int32_t { when = 0, loop = 1 };
   ConditionHandle condition = nullptr;
@@ -109,7 +109,7 @@ static_assert(sizeof(CopyBatchAttr) == 32 && offsetof(CopyBatchAttr, to) == 0 &&
 static_assert(sizeof(ConditionalTask) == 24 && offsetof(ConditionalTask, bodies) == 12);
 static_assert(sizeof(PhysicalMemoryProp) == 32 && offsetof(PhysicalMemoryProp, location) == 12);
 
-/// The calls of the API that Rondo makes; structs whose address is passed are plain addresses. The calls after
+/// The calls of the API that Rondo makes. An address of a struct is passed as a plain address. The calls after
 /// `optional` may be null: the predicates at the end tell which functions the runtime has.
 struct Calls {
   AclError (*init)(const char*) = nullptr;

@@ -94,7 +94,7 @@ class DecideKernel {
     const auto put = [&](std::uint64_t at, const void* from, std::uint64_t size) {
       __builtin_memcpy(image.data() + at, from, size);
     };
-    std::vector<std::byte> expected;
+    std::vector<std::byte> expected = image;
     const auto prepare = [&](DevicePtr<std::byte> copy) {
       std::uint64_t at = 0;
       for (const Trial& trial : trials) {

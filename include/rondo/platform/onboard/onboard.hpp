@@ -264,7 +264,8 @@ class Onboard {
   [[nodiscard]] const Error::Text& failure_text() const noexcept { return device_.failure_text(); }
   template <class Sink>
   void remarks(Moment when, Sink&& sink) const noexcept {
-    if (when != Moment::opening) return last_ == nullptr ? void() : last_->remarks(sink);
+    if (when == Moment::closing && last_ != nullptr) last_->remarks(sink);
+    if (when != Moment::opening) return;
     if (!has_virtual_memory()) sink("no virtual memory; blocks are allocated one by one");
     if (!can_refresh_args()) sink(refresh_.remark());
     if (!dispatch_.reason.empty() && dispatch_.is_asked_for) sink(dispatch_.reason.c_str());

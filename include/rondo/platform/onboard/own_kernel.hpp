@@ -51,7 +51,8 @@ class OwnKernel {
   }
 
   /// Runs the kernel over a copy of `image` on the device, and replaces the image by what the copy then contains.
-  /// `prepare(copy)` may write the copy's address into the image; `launch(copy)` launches, and returns a code.
+  /// `prepare(copy)` may write the copy's address into the image, and throws nothing; `launch(copy)` launches, and
+  /// returns a code.
   template <class Prepare, class Launch>
   void try_out(std::vector<std::byte>& image, Prepare prepare, Launch launch) {
     const Error::Text launching{"aclrtLaunchKernelWithHostArgs, for ", name_};

@@ -78,6 +78,7 @@ class Program {
   /// caller's graph runs. The graph must then have no loops.
   [[nodiscard]] AclError enqueue(const char*& call, Stream stream, bool is_captured) noexcept {
     if (is_captured && calls().launch_device_args == nullptr) return code_unsupported;
+    if (host_decides()) return code_unsupported;
     AclError code = code_ok;
     if (fill_.bytes != 0) code = zeros_.fill(fill_.address, fill_.bytes, stream, call);
     RunInstance const graph = instance_ != nullptr ? instance_ : after_fill_;
@@ -85,7 +86,6 @@ class Program {
       call = "aclmdlRIExecuteAsync";
       return calls().execute(graph, stream);
     }
-    if (code == code_ok && !loops_.empty()) return code_unsupported;
     for (const Launch* l = all().data(); code == code_ok && l != all().data() + all().size(); ++l) {
       code = launches_.submit(*l, call, stream);
       if (code == streams::library_call_failed) under_way_ = l->position;
@@ -228,7 +228,6 @@ class Program {
       under_way_ = none;
       device_decides_ = code == code_ok;
       if (device_decides_) return;
-      ++refusals_;
     }
     sections_.resize(loops_.sections().size(), nullptr);
     for (std::uint32_t s = 0; s < sections_.size(); ++s) capture_in_order(section(s), sections_[s]);

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Rondo's kernel that decides about loops on the device, in Ascend C, for vector cores of a2a3 and a5. Compile it with
-// the vendor's compiler, like your own kernels, and list it among Options::kernels; docs/onboard.md shows how.
+// the vendor's compiler, like your own kernels, and list it among Options::kernels; docs/loops.md shows how.
 //
 // A conditional task of a captured graph runs its body while a word is not 0. This kernel writes that word:
 //

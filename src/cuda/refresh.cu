@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Rondo's kernels that compute args on the device: one reads the base table from memory, one from its parameters.
-// tools/embed_cuda_refresh makes refresh_ptx.hpp of them with clang, for sm_70 and later; no CUDA toolkit is needed.
+// tools/embed_cuda_kernel makes refresh_ptx.hpp of them with clang, for sm_70 and later; no CUDA toolkit is needed.
 //
 //   for each of `count` relocations:  table[relocation.at] = bases[relocation.base] + relocation.addend
 //

@@ -12,6 +12,7 @@
 
 #include <sys/wait.h>
 #include <unistd.h>
+#include <algorithm>
 
 #include <cstdlib>
 #include <string_view>
@@ -175,12 +176,16 @@ TEST_CASE("a driver that is too old for a call is an error that names version an
     CHECK(has(text, name));
     if (std::string_view(name) != "cuDriverGetVersion") CHECK(has(text, "driver version 9.2"));
   });
-  visit_optional(table, [&](const char* name, const char*, auto&) {
+  const std::string_view for_captures[] = {"cuStreamBeginCapture", "cuStreamEndCapture", "cuGraphAddChildGraphNode"};
+  const std::string_view for_conditions[] = {"cuGraphConditionalHandleCreate", "cuGraphAddNode"};
+  visit_optional(table, [&](std::string_view name, const char*, auto&) {
+    CAPTURE(name);
     const Calls calls = fill_without(name);
-    const bool is_for_captures =
-        has(std::string(name), "Capture") || std::string_view(name) == "cuGraphAddChildGraphNode";
-    CHECK(calls.has_graphs() == (is_for_captures || std::string_view(name) == "cuGraphUpload"));
+    const bool is_for_captures = std::ranges::count(for_captures, name) != 0;
+    const bool is_for_conditions = std::ranges::count(for_conditions, name) != 0;
+    CHECK(calls.has_graphs() == (is_for_captures || is_for_conditions || name == "cuGraphUpload"));
     CHECK(calls.captures() == !is_for_captures);
+    CHECK(calls.has_conditional_nodes() == !is_for_conditions);
   });
   CHECK(version_asked > 0);
 }

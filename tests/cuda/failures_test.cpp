@@ -4,6 +4,7 @@
 // What fails on the platform Cuda: devices that fail, time that runs out, memory that runs out, and every call of the
 // driver's in turn.
 
+#include "conformance/counting_loop.hpp"
 #include "cuda/fixture.hpp"
 
 #include <rondo/platform/cuda/runtime.hpp>
@@ -33,22 +34,31 @@ struct Life {
   int good_rounds = 0;
   bool right = true;
 };
-Life live(bool in_flight, bool has_call) {
+enum class Kind { one_at_a_time, in_flight, with_library_call, with_loop };
+Life live(Kind kind) {
   Life life;
   const auto note = [&](Status status) {
     if (!status.ok()) life.told.push_back(status.code());
   };
   Graph g;
-  if (has_call) {
+  if (kind == Kind::with_library_call) {
     const auto copy = g.graph.workspace<float>("copy", {Graph::n});
     g.graph.add_call("copy", {reads(g.w), writes(copy)}, [](const LibraryCall& call) {
       return P::enqueue_copy(call.stream(), call.data<float>(1), call.data<float>(0), Graph::n * sizeof(float));
     });
   }
+  if (kind == Kind::with_loop) {
+    const auto never = g.graph.workspace<counting::Int>("never", {1});
+    const auto copy = g.graph.workspace<float>("copy", {Graph::n});
+    g.graph.repeat_until(never, 2, [&] {
+      g.graph.add<counting::Clear>(never);
+      g.graph.add<kernels::Scale>(g.w, copy, 1.0F);
+    });
+  }
   P::Options options;
   options.timeout_ms = 60'000;  // more than a busy machine needs: no failure here is one of time
   try {
-    if (in_flight) {
+    if (kind == Kind::in_flight) {
       auto session = open_pipelined<P, 2>(g.graph, options);
       const Floats x(Graph::n, 1), w(Graph::n, 1);
       Floats y[3], s[3];
@@ -239,20 +249,19 @@ TEST_CASE("whichever call of the driver fails, and whenever, it is told, no resu
   visit_required(table, take);
   visit_optional(table, take);
   int injected = 0;
-  for (const auto& [in_flight, has_call] : {std::pair{false, false}, {true, false}, {false, true}}) {
+  for (const Kind kind : {Kind::one_at_a_time, Kind::in_flight, Kind::with_library_call, Kind::with_loop}) {
     for (const std::string& name : names) {
       const bool is_asked_for_long = name == "cuStreamQuery" || name == "cuCtxGetCurrent" || name == "cuEventQuery";
       for (const int code : {2, 700, 801}) {
         if (name == "device" && code != 700) continue;  // the device's own failures lose the context
         for (std::uint64_t k = 1; k < (is_asked_for_long ? 5 : 60); ++k) {
-          CAPTURE(in_flight);
-          CAPTURE(has_call);
+          CAPTURE(kind);
           CAPTURE(name);
           CAPTURE(code);
           CAPTURE(k);
           rondo_cuda_stand_in_reset();
           rondo_cuda_stand_in_fault(name.c_str(), k, code);
-          const Life life = live(in_flight, has_call);
+          const Life life = live(kind);
           const bool happened = rondo_cuda_stand_in_faults_left() == 0;
           CHECK(life.right);
           // A lost context is told by the wait; what is given back afterwards has nothing to add.

@@ -5,7 +5,11 @@
 // Included before the sources of tests/conformance: their cases run for the platform Cuda alone, over the stand-in
 // for its driver, wherever they name a platform over a stand-in. Cases that are for other platforms are left out.
 
+#ifdef RONDO_ON_GPU
+#include "cuda/on_gpu/over_gpu.hpp"
+#else
 #include "cuda_stand_in/over_cuda_stand_in.hpp"
+#endif
 #include "stand_in/over_stand_in.hpp"
 
 #include <doctest/doctest.h>

@@ -6,7 +6,7 @@
 
 #include "control.hpp"
 #include "graphs.hpp"
-#include "refresh_kernel.hpp"
+#include "own_kernels.hpp"
 
 #include <rondo/platform/cuda/driver.hpp>
 
@@ -47,6 +47,8 @@ struct Driver {
   std::map<int, std::uint64_t> retained;
   std::set<CudaModule*> modules;
   std::set<CudaGraph*> graphs;
+  std::set<CudaGraph*> bodies;                                             ///< of conditional nodes, which own them
+  std::map<std::uint64_t, std::weak_ptr<stand_in::Condition>> conditions;  ///< by handle
   std::map<void*, std::shared_ptr<stand_in::Graph>> executables;
   std::map<void*, NodePlaces> places;  ///< by executable
   std::map<std::string, RegisteredKernel> registered;
@@ -158,6 +160,18 @@ void drain_all(std::unique_lock<std::mutex>& lock) {
   for (StreamState* const s : std::set<StreamState*>(machine().streams)) machine().drain(lock, *s, -1);
 }
 
+void forget_bodies(const CudaGraph& graph) {
+  for (const auto& node : graph.nodes) {
+    if (node->body == nullptr) continue;
+    forget_bodies(*node->body);
+    driver().bodies.erase(node->body.get());
+  }
+}
+void destroy_graph(CudaGraph* graph) {
+  forget_bodies(*graph);
+  delete graph;
+}
+
 int copy(const char* call, Op op, bool in, StreamState& stream, std::unique_lock<std::mutex>& lock) {
   Machine& m = machine();
   if (op.size == 0) return success;
@@ -226,6 +240,11 @@ void refresh_carried_entry(std::int64_t* words) {
   run_refresh_carried(static_cast<std::uint32_t>(p[0]), static_cast<std::uint32_t>(p[1]), p + 2);
 }
 
+void decide_entry(std::int64_t* words) {
+  const auto* const p = reinterpret_cast<const std::uint64_t*>(words);
+  run_decide(static_cast<std::uint32_t>(p[0]), static_cast<std::uint32_t>(p[1]), p + 2);
+}
+
 void add_function(CudaModule& module, const std::string& name, cuda_stand_in::Kernel kernel,
                   std::uint64_t block_bytes) {
   auto made = std::make_unique<CudaFunction>();
@@ -237,6 +256,12 @@ void add_function(CudaModule& module, const std::string& name, cuda_stand_in::Ke
     made->run = carried ? &run_refresh_carried : &run_refresh;
     made->host_parameters = carried ? std::vector<std::size_t>{4096} : std::vector<std::size_t>{8, 8, 8, 8};
     made->on_machine.kernel = carried ? &refresh_carried_entry : &refresh_entry;
+    made->on_machine.shares_args = true;
+  }
+  if (name == "rondo_decide") {
+    made->run = &run_decide;
+    made->host_parameters = {8, 8, 8, 4};
+    made->on_machine.kernel = &decide_entry;
     made->on_machine.shares_args = true;
   }
   module.functions[name] = std::move(made);
@@ -257,6 +282,8 @@ int load_ptx(CudaModule& module, const std::string& text, char* log, std::size_t
   const double number = std::strtod(text.c_str() + version + 9, nullptr);
   if (static_cast<std::uint64_t>(number * 10 + 0.5) > limit("ptx_version", 88)) return unsupported_ptx_version;
   if (number_after(text, ".target sm_") > limit("compute_capability", 80)) return no_binary_for_gpu;
+  const bool needs_conditions = text.find(".func cudaGraphSetConditional") != std::string::npos;
+  if (needs_conditions && limit("version", 12040) < 12030) return invalid_ptx;
   for (std::size_t at = 0; (at = text.find(".entry ", at)) != std::string::npos;) {
     at += 7;
     const std::string name = text.substr(at, text.find_first_of("( \n", at) - at);
@@ -309,7 +336,7 @@ CONTROL void rondo_cuda_stand_in_end_process() {
   for (EventState* const event : m.events) delete event;
   m.events.clear();
   driver().executables.clear();
-  for (CudaGraph* const graph : driver().graphs) delete graph;
+  for (CudaGraph* const graph : driver().graphs) destroy_graph(graph);
   driver().graphs.clear();
   for (CudaModule* const module : driver().modules) delete module;
   driver().modules.clear();
@@ -779,15 +806,16 @@ CUDA_CALL cuModuleUnload(void* handle) {
   if (entry.code == invalid_context) return entry.code;
   auto* const module = static_cast<CudaModule*>(handle);
   if (!driver().modules.contains(module)) return misuse("cuModuleUnload", "no such module");
-  const auto runs_it = [&](const Op& op) {
-    return op.kind == Op::Kind::kernel &&
-           std::any_of(module->functions.begin(), module->functions.end(),
-                       [&](const auto& f) { return &f.second->on_machine == op.function; });
+  const auto runs_it = [&](const auto& self, const stand_in::Graph& graph) -> bool {
+    return std::any_of(graph.ops.begin(), graph.ops.end(), [&](const Op& op) {
+      if (op.kind == Op::Kind::condition) return self(self, *op.condition->bodies.front());
+      return op.kind == Op::Kind::kernel &&
+             std::any_of(module->functions.begin(), module->functions.end(),
+                         [&](const auto& f) { return &f.second->on_machine == op.function; });
+    });
   };
   for (const auto& [handle_of, graph] : driver().executables) {
-    if (std::any_of(graph->ops.begin(), graph->ops.end(), runs_it)) {
-      machine().misuse("cuModuleUnload: an executable graph runs its kernels");
-    }
+    if (runs_it(runs_it, *graph)) machine().misuse("cuModuleUnload: an executable graph runs its kernels");
   }
   drain_all(entry.lock);
   driver().modules.erase(module);
@@ -848,7 +876,8 @@ namespace {
 int add_node(const char* call, void* handle, void* const* needs, std::size_t count, std::unique_ptr<CudaNode> node,
              void** made) {
   auto* const graph = static_cast<CudaGraph*>(handle);
-  if (!driver().graphs.contains(graph)) return misuse(call, "no such graph", invalid_handle);
+  if (!driver().graphs.contains(graph) && !driver().bodies.contains(graph))
+    return misuse(call, "no such graph", invalid_handle);
   for (std::size_t i = 0; i < count; ++i) {
     const auto is_it = [&](const auto& n) { return n.get() == needs[i]; };
     if (std::none_of(graph->nodes.begin(), graph->nodes.end(), is_it)) return misuse(call, "needs a node of no graph");
@@ -876,6 +905,42 @@ CUDA_CALL cuGraphAddChildGraphNode(void** made, void* graph, void* const* needs,
   auto node = std::make_unique<CudaNode>();
   node->child = static_cast<const CudaGraph*>(child)->clone();
   return add_node("cuGraphAddChildGraphNode", graph, needs, count, std::move(node), made);
+}
+CUDA_CALL cuGraphConditionalHandleCreate(std::uint64_t* made, void* handle, void* context, unsigned at_launch,
+                                         unsigned flags) {
+  const Entry entry("cuGraphConditionalHandleCreate", Needs::context);
+  if (entry.code != success) return entry.code;
+  auto* const graph = static_cast<CudaGraph*>(handle);
+  if (!driver().graphs.contains(graph) && !driver().bodies.contains(graph))
+    return misuse("cuGraphConditionalHandleCreate", "no such graph", invalid_handle);
+  if (context != current) return misuse("cuGraphConditionalHandleCreate", "another context");
+  if (flags > 1) return invalid_value;
+  const auto condition = std::make_shared<stand_in::Condition>();
+  condition->value = std::make_unique<std::uint64_t>(0xCDCDCDCD);
+  condition->at_begin = at_launch;
+  condition->is_set_at_begin = flags == 1;
+  graph->conditions.push_back(condition);
+  *made = reinterpret_cast<std::uintptr_t>(condition.get());
+  driver().conditions[*made] = condition;
+  return success;
+}
+CUDA_CALL cuGraphAddNode(void** made, void* handle, void* const* needs, std::size_t count,
+                         rondo::platform::cuda::ConditionalNodeParams* p) {
+  const Entry entry("cuGraphAddNode", Needs::context);
+  if (entry.code != success) return entry.code;
+  if (p->type != 13 || p->kind > 1 || p->body_count != 1) return invalid_value;
+  auto* const graph = static_cast<CudaGraph*>(handle);
+  auto node = std::make_unique<CudaNode>();
+  node->condition = driver().conditions[p->handle].lock();
+  if (node->condition == nullptr) return misuse("cuGraphAddNode", "no such condition");
+  if (std::erase(graph->conditions, node->condition) == 0)
+    return misuse("cuGraphAddNode", "the condition is of another graph, or has a node");
+  if (p->context != current) return misuse("cuGraphAddNode", "another context");
+  node->condition->kind = p->kind == 1 ? stand_in::Condition::Kind::loop : stand_in::Condition::Kind::when;
+  node->body = std::make_unique<CudaGraph>();
+  driver().bodies.insert(graph->body = node->body.get());
+  p->bodies = reinterpret_cast<void**>(&graph->body);
+  return add_node("cuGraphAddNode", graph, needs, count, std::move(node), made);
 }
 CUDA_CALL cuGraphInstantiateWithFlags(void** exec, void* handle, unsigned long long) {
   const Entry entry("cuGraphInstantiateWithFlags", Needs::context);
@@ -920,7 +985,7 @@ CUDA_CALL cuGraphDestroy(void* handle) {
   const Entry entry("cuGraphDestroy", Needs::context);
   auto* const graph = static_cast<CudaGraph*>(handle);
   if (driver().graphs.erase(graph) == 0) return misuse("cuGraphDestroy", "no such graph");
-  delete graph;
+  destroy_graph(graph);
   return entry.code;
 }
 
@@ -953,6 +1018,17 @@ CUDA_CALL cuGraphExecUpdate(void* exec, void* handle, void** node, int* result) 
   if (*result != 0) return 910;
   *found->second = *made;
   return success;
+}
+
+/// Sets the value of a conditional node, on the device. It must be in an executable graph.
+void cuda_stand_in::set_condition(std::uint64_t handle, std::uint32_t value) {
+  const std::lock_guard lock{machine().mutex};
+  const auto condition = driver().conditions[handle].lock();
+  if (condition == nullptr || condition->bodies.empty()) {
+    machine().misuse("cudaGraphSetConditional: no such conditional node");
+  } else {
+    *condition->value = value;
+  }
 }
 
 /// Looks up a call by its name, in the version that drivers of `version` had.

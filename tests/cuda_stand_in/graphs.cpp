@@ -49,6 +49,12 @@ std::vector<std::uint64_t> add(stand_in::Graph& to, std::uint32_t& lanes, const 
       wait.ticket = at;
       push(std::move(wait));
     }
+    if (node->condition != nullptr) {
+      NodePlaces of_body;
+      node->condition->bodies = {instantiate(*node->body, of_body)};
+      node->op.kind = Op::Kind::condition;
+      node->op.condition = node->condition;
+    }
     push(node->op);
     places[node.get()] = to.ops.size() - 1;
     ends[node.get()] = {to.ops.size() - 1};

@@ -52,15 +52,19 @@ struct CudaModule {
   std::map<std::string, std::unique_ptr<CudaFunction>> functions;
 };
 
-/// A node of a graph that is being built: an operation, or a child graph.
+/// A node of a graph that is being built: an operation, a child graph, or a conditional node with its body.
 struct CudaGraph;
 struct CudaNode {
   Op op;
   std::vector<CudaNode*> needs;
   std::unique_ptr<CudaGraph> child;
+  std::unique_ptr<CudaGraph> body;
+  std::shared_ptr<stand_in::Condition> condition;
 };
 struct CudaGraph {
   std::vector<std::unique_ptr<CudaNode>> nodes;
+  std::vector<std::shared_ptr<stand_in::Condition>> conditions;  ///< which no node has yet
+  CudaGraph* body = nullptr;  ///< the array through which the driver tells the body of the last conditional node
   [[nodiscard]] std::unique_ptr<CudaGraph> clone() const;
 };
 

@@ -101,9 +101,10 @@ struct Graph;
 /// A word on the device, and the conditional task that reads it.
 struct Condition {
   enum class Kind { when, loop, choice };
-  Graph* of = nullptr;         ///< the graph that the task is in
-  std::byte* word = nullptr;   ///< the address that the caller knows
-  std::uint64_t at_begin = 0;  ///< the word when the graph begins, if `is_set_at_begin`
+  Graph* of = nullptr;                   ///< the graph that the task is in
+  std::byte* word = nullptr;             ///< the address that the caller knows
+  std::unique_ptr<std::uint64_t> value;  ///< the word itself, where the caller knows no address
+  std::uint64_t at_begin = 0;            ///< the word when the graph begins, if `is_set_at_begin`
   bool is_set_at_begin = false;
   Kind kind = Kind::when;
   std::vector<std::shared_ptr<Graph>> bodies;  ///< empty: there is no task yet

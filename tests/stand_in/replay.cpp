@@ -72,6 +72,7 @@ int Machine::run_graph(Graph& graph, std::string& text, std::string& kernel) {
 }
 
 std::uint64_t* Machine::word_of(const Condition& condition) {
+  if (condition.value != nullptr) return condition.value.get();
   const std::lock_guard lock{mutex};
   const Block* const block = block_of(condition.word, sizeof(std::uint64_t));
   return block == nullptr ? nullptr : reinterpret_cast<std::uint64_t*>(block->inside);

@@ -40,7 +40,7 @@ struct Zeros {
 
 namespace detail {
 
-/// The traits of a parameter of `run`, with the defaults for most parameters.
+/// The traits of a parameter of `run`, with the defaults for most. `read` is constexpr for the code of CUDA devices.
 struct AnyParameter {
   static constexpr bool is_valid = true;
   static constexpr bool is_tensor = false;
@@ -62,12 +62,12 @@ struct TensorParameter : AnyParameter {
   static constexpr std::size_t rank = V::rank;
   using element_type = typename V::value_type;
 
-  static V at(std::uint64_t address, const ArgWord* extents) noexcept {
+  static constexpr V at(std::uint64_t address, const ArgWord* extents) noexcept {
     using Pointer = decltype(std::declval<V>().data());
     return V{reinterpret_cast<Pointer>(address), extents};  // NOLINT: the address of simulated memory
   }
   /// `word`: the position of the address; `extents`: the position of the first of `rank` extents.
-  static V read(const ArgWord* args, std::size_t word, std::size_t extents) noexcept {
+  static constexpr V read(const ArgWord* args, std::size_t word, std::size_t extents) noexcept {
     return at(static_cast<std::uint64_t>(args[word]), args + extents);
   }
 };
@@ -85,13 +85,13 @@ struct Parameter<Scratch<T, R>> : TensorParameter<Scratch<T, R>, Access::write> 
 template <class P>
   requires(std::is_arithmetic_v<P> || std::is_enum_v<P>) && (sizeof(P) <= sizeof(ArgWord))
 struct Parameter<P> : AnyParameter {
-  static P read(const ArgWord* args, std::size_t word, std::size_t) noexcept { return from_word<P>(args[word]); }
+  static constexpr P read(const ArgWord* args, std::size_t at, std::size_t) noexcept { return from_word<P>(args[at]); }
 };
 
 template <>
 struct Parameter<Block> : AnyParameter {
   static constexpr bool is_block = true;
-  static Block read(const ArgWord* args, std::size_t word, std::size_t) noexcept {
+  static constexpr Block read(const ArgWord* args, std::size_t word, std::size_t) noexcept {
     const auto bits = static_cast<std::uint64_t>(args[word]);
     return {static_cast<std::uint32_t>(bits), static_cast<std::uint32_t>(bits >> 32)};
   }

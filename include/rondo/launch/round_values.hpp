@@ -230,12 +230,12 @@ template <class V>
 struct ValueParameter : AnyParameter {
   static constexpr bool is_tensor = true;
   using element_type = V;
-  static V at(std::uint64_t address, const ArgWord*) noexcept {
+  static constexpr V at(std::uint64_t address, const ArgWord*) noexcept {
     V value;
     __builtin_memcpy(&value, reinterpret_cast<const void*>(address), sizeof(V));  // NOLINT: simulated device memory
     return value;
   }
-  static V read(const ArgWord* args, std::size_t word, std::size_t) noexcept {
+  static constexpr V read(const ArgWord* args, std::size_t word, std::size_t) noexcept {
     return at(static_cast<std::uint64_t>(args[word]), nullptr);
   }
 };

@@ -5,6 +5,7 @@
 #include <rondo/arch/cuda.hpp>
 #include <rondo/platform/check_platform.hpp>
 #include <rondo/platform/concept.hpp>
+#include <rondo/platform/cuda/decide_kernel.hpp>
 #include <rondo/platform/cuda/memory.hpp>
 #include <rondo/platform/cuda/program.hpp>
 #include <rondo/platform/cuda/refresh_kernel.hpp>
@@ -130,7 +131,11 @@ class Cuda {
   template <class Graph>
   [[nodiscard]] Program load(const Graph& graph, args::ArgsTable& args) {
     prepare(graph.view());
-    return Program(device_, options_, graph.view(), args, host_);
+    return Program(device_, options_, graph.view(), args, host_, decide_, [this](const Program& program) {
+      if (!program.host_decides()) return;
+      why_host_decides_ = program.why_host_decides();
+      callers_.host_decides_loops();
+    });
   }
   /// Sets device memory to zero between rounds, and waits.
   Status fill_zeros(DevicePtr<std::byte> to, Bytes size) noexcept {
@@ -154,12 +159,11 @@ class Cuda {
       return named(transfers_.refused(code, call));
     return {};
   }
-  /// Ends the current round, or else a later one, at the next decision of a loop, with `stopped`, which poisons the
-  /// session. Rounds without loops do not end. Thread safety: any thread.
+  /// Ends the current round, or else a later one, at the next decision that the host makes about a loop, with
+  /// `stopped`, which poisons the session. Other rounds do not end. Thread safety: any thread.
   void request_stop() noexcept { host_.stop.make(); }
-  [[nodiscard]] const char* why_host_decides_loops() const noexcept {
-    return "only kernels that are linked with the vendor's device runtime can decide";
-  }
+  /// Why the host decides about loops, as a clause; empty if the device decides about those of all loaded graphs.
+  [[nodiscard]] const char* why_host_decides_loops() const noexcept { return why_host_decides_; }
   /// Waits, then unloads graph and kernels. Memory stays allocated.
   Status unload(Program& program) noexcept {
     (void)callers_.wait();
@@ -225,6 +229,7 @@ class Cuda {
     memory_.holdings(sink);
     transfers_.holdings(sink, queue_staging_, host_.pinned);
     sink("snapshots", Bytes{cuda::Device::snapshot_bytes}, MemoryKind::pinned_host);
+    sink("repetitions of loops", host_.on_device, MemoryKind::device);
   }
   /// Whether the program that was launched last is one CUDA graph.
   [[nodiscard]] bool is_captured() const noexcept { return last_ != nullptr && last_->is_graph(); }
@@ -244,7 +249,6 @@ class Cuda {
     device_.must(cuda::Api::enter, device_.enter());
     events_.open(device_);
     callers_.open(view);
-    callers_.host_decides_loops();
     const auto needs = streams::staging_needs<arch::Cuda>(view, Transfers::longest_run, options_.staging);
     if (const Status status = transfers_.wait(); !status) {
       throw Error(status.code(), Error::Text{name, ": waiting for what was copied: ", failure_text()});
@@ -262,6 +266,7 @@ class Cuda {
     keep(events_.close(device_));
     keep(callers_.close());
     keep(refresh_.release());
+    keep(decide_.release());
     if (at_the_end) keep(transfers_.staging().release_all());
     if (at_the_end) keep(memory_.release_all());
     transfers_.forget_plan();
@@ -281,6 +286,8 @@ class Cuda {
   [[no_unique_address]] RoundEvents events_;
   double round_ns_ = 0;
   cuda::RefreshKernel refresh_;
+  cuda::DecideKernel decide_{device_};
+  const char* why_host_decides_ = "";
   streams::ConfiguredCosts refresh_costs_;
   Program* last_ = nullptr;
   std::uint64_t queue_staging_ = 0;

@@ -51,6 +51,8 @@ class Device {
   [[nodiscard]] const Calls& driver() const noexcept { return calls_.driver(); }
   [[nodiscard]] const char* platform() const noexcept { return platform_; }
   [[nodiscard]] Stream stream() const noexcept { return stream_; }
+  /// The device's primary context.
+  [[nodiscard]] Context context() const noexcept { return context_; }
   [[nodiscard]] const Error::Text& failure_text() const noexcept { return text_; }
   /// Returns an attribute of the device. @throws Error on errors of the driver
   [[nodiscard]] int attribute(DeviceAttribute which) const {

@@ -99,6 +99,21 @@ static_assert(sizeof(void*) == 8 && sizeof(Result) == 4 && sizeof(Pointer) == 8)
 static_assert(sizeof(KernelNodeParams) == 56 && offsetof(KernelNodeParams, grid) == 8 &&
               offsetof(KernelNodeParams, shared_bytes) == 32 && offsetof(KernelNodeParams, parameters) == 40);
 
+/// The parameters of a conditional node, with the layout of CUgraphNodeParams. A node has one body, an empty graph that
+/// the driver makes and that the node owns.
+struct ConditionalNodeParams {
+  enum Kind : int { when = 0, loop = 1 };
+  int type = 13;  ///< CU_GRAPH_NODE_TYPE_CONDITIONAL
+  int reserved[3] = {};
+  std::uint64_t handle = 0;  ///< of create_conditional
+  Kind kind = when;
+  unsigned body_count = 1;
+  Graph* bodies = nullptr;  ///< the driver's array, after the call
+  Context context = nullptr;
+  std::uint64_t unused[26] = {};
+};
+static_assert(sizeof(ConditionalNodeParams) == 256 && offsetof(ConditionalNodeParams, bodies) == 32);
+
 /// The table of functions. Those after `optional` may be null.
 struct Calls {
   Result (*driver_version)(int*) = nullptr;
@@ -152,6 +167,9 @@ struct Calls {
   Result (*begin_capture)(Stream, int mode) = nullptr;
   Result (*end_capture)(Stream, Graph*) = nullptr;
   Result (*add_child_graph)(GraphNode*, Graph, const GraphNode* needs, std::size_t, Graph child) = nullptr;
+  // --- without them the host decides about loops
+  Result (*create_conditional)(std::uint64_t* handle, Graph, Context, unsigned at_launch, unsigned flags) = nullptr;
+  Result (*add_node)(GraphNode*, Graph, const GraphNode* needs, std::size_t, ConditionalNodeParams*) = nullptr;
   // --- without it the first launch uploads the graph
   Result (*upload_graph)(GraphExec, Stream) = nullptr;
 
@@ -159,6 +177,7 @@ struct Calls {
     return create_graph && add_kernel_node && instantiate && launch_graph && destroy_exec && destroy_graph;
   }
   [[nodiscard]] constexpr bool captures() const noexcept { return begin_capture && end_capture && add_child_graph; }
+  [[nodiscard]] constexpr bool has_conditional_nodes() const noexcept { return create_conditional && add_node; }
 };
 
 /// Calls `visit(name, symbol, slot)` for each required call, with its name in the documentation and the symbol of its
@@ -217,6 +236,8 @@ constexpr void visit_optional(Calls& c, Visit visit) {
   visit("cuStreamBeginCapture", "cuStreamBeginCapture_v2", c.begin_capture);
   visit("cuStreamEndCapture", "cuStreamEndCapture", c.end_capture);
   visit("cuGraphAddChildGraphNode", "cuGraphAddChildGraphNode", c.add_child_graph);
+  visit("cuGraphConditionalHandleCreate", "cuGraphConditionalHandleCreate", c.create_conditional);
+  visit("cuGraphAddNode", "cuGraphAddNode", c.add_node);
   visit("cuGraphUpload", "cuGraphUpload", c.upload_graph);
 }
 

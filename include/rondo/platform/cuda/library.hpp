@@ -46,8 +46,8 @@ inline void open_library(Calls& calls) {
                 Error::Text{"no such device: ", path, " not found (looked in ", detail::FixedText<128>(where),
                             "); install the NVIDIA driver, or let RONDO_CUDA_LIBRARY name its library"});
   }
-  // cuGetProcAddress returns the version of a call that a given version of the driver had. Drivers without it export
-  // each version of a call as a symbol of its own.
+  // cuGetProcAddress returns the version of a call that a given version of the driver had. Drivers without it, and
+  // later ones for calls that did not exist then, export each version of a call as a symbol of its own.
   using GetProcAddress = Result (*)(const char*, void**, int version, unsigned long long flags);
   constexpr int version = 11040;
   const auto get = reinterpret_cast<GetProcAddress>(dlsym(library, "cuGetProcAddress"));

@@ -4,6 +4,7 @@
 
 #include <rondo/args/args_table.hpp>
 #include <rondo/graph/records.hpp>
+#include <rondo/platform/cuda/graph_maker.hpp>
 #include <rondo/platform/cuda/modules.hpp>
 #include <rondo/platform/streams/host_loops.hpp>
 #include <rondo/platform/streams/library_calls.hpp>
@@ -23,8 +24,9 @@ namespace rondo::platform::cuda {
 /// args table in device memory, so all changes between rounds are made there. The work of a library call is captured as
 /// a child of that graph; if it cannot be captured, tasks are launched one by one.
 ///
-/// Memory that each round needs zeroed is zeroed on the stream before the graph runs. A graph with loops is one CUDA
-/// graph for each of its sections, and the host decides between them; see streams::HostLoops.
+/// Memory that each round needs zeroed is zeroed on the stream before the graph runs. The loops of a graph are
+/// conditional nodes. Where the driver has none, a graph with loops is one CUDA graph for each of its sections, and the
+/// host decides between them; see streams::HostLoops.
 ///
 /// Lifetime: immovable; device and args table outlive it; release() or the destructor waits and unloads. Thread safety:
 /// the session's. Errors: the constructor throws. Cost on the hot path: one call, two with a fill, or one for each task
@@ -34,17 +36,23 @@ class Program {
   /// The number of threads in a block of a kernel that does not state it.
   static constexpr std::uint32_t default_threads = 256;
 
+  /// Calls `loaded(*this)` at the end.
   /// @throws Error invalid_argument (a kernel is in no module), limit_exceeded (threads, blocks or shared memory beyond
   /// the device's limits), unsupported (a module for another chip), and errors of the driver
   Program(Device& device, const Options& options, const graph::GraphView& view, args::ArgsTable& args,
-          streams::LoopHost& host)
+          streams::LoopHost& host, DecideKernel& decide, const auto& loaded)
       : Program(device, options, view, host) {
     device_.must(Api::enter, device_.enter());
     place_launches(args);
-    cut(args);
     const bool can_capture = library_calls_.empty() || driver().captures();
     const bool is_wanted = options.graph && !options.wait_after_each_task;
-    if (is_wanted && driver().has_graphs() && can_capture && !launches_.empty()) make_graphs();
+    const bool makes_graphs = is_wanted && driver().has_graphs() && can_capture && !launches_.empty();
+    if (!view.loops.empty()) {
+      why_host_decides_ = makes_graphs ? make_graph_with_loops(args, decide) : "tasks are launched one by one";
+    }
+    if (host_decides()) cut(args);
+    if (makes_graphs && exec_ == nullptr && refusal_.empty()) make_graphs();
+    loaded(*this);
   }
   Program(const Program&) = delete;
   Program& operator=(const Program&) = delete;
@@ -62,8 +70,8 @@ class Program {
     return driver().launch_graph(exec_, stream);
   }
 
-  /// Does the same on the caller's stream, which must not be in capture mode. Does not wait, so the graph must have no
-  /// loops.
+  /// Does the same on the caller's stream, which must not be in capture mode. Does not wait, so it may be called only
+  /// if the host decides about no loop.
   [[nodiscard]] Result enqueue(const char*& call, Stream stream, bool) noexcept { return launch(call, stream); }
 
   /// Called when the arena has moved by that distance, modulo 2^64.
@@ -75,6 +83,10 @@ class Program {
   [[nodiscard]] bool is_graph() const noexcept { return exec_ != nullptr || (!sections_.empty() && refusal_.empty()); }
   /// The reason why a library call could not be captured; empty if all could.
   [[nodiscard]] const Error::Text& refusal() const noexcept { return refusal_; }
+  /// Whether the host decides about loops.
+  [[nodiscard]] bool host_decides() const noexcept { return *why_host_decides_ != '\0'; }
+  /// Why it does, as a clause; empty if it does not.
+  [[nodiscard]] const char* why_host_decides() const noexcept { return why_host_decides_; }
 
   /// Names the task that was waited for, if tasks are waited for one by one.
   [[nodiscard]] Status blame(Status status) const noexcept {
@@ -98,7 +110,12 @@ class Program {
     };
     destroy(exec_);
     for (GraphExec& exec : sections_) destroy(exec);
+    sections_ = {};
     keep(loops_.release());
+    if (left_ != 0) {
+      host_.on_device.value -= left_bytes();
+      keep(released(driver().free(std::exchange(left_, 0))));
+    }
     keep(modules_.release());
     launches_ = {};
     return first;
@@ -111,18 +128,13 @@ class Program {
     Pointer address = 0;
     std::uint64_t bytes = 0;  ///< 0: there is none
   };
-  struct Launch {
-    Function function = nullptr;
-    Pointer args = 0;
-    std::uint32_t blocks = 1;
-    std::uint32_t threads = default_threads;
-    std::uint32_t shared_bytes = 0;
-    std::uint32_t position = 0;
-    std::uint32_t library_call = streams::LibraryCalls::none;
-  };
-
   Program(Device& device, const Options& options, const graph::GraphView& view, streams::LoopHost& host)
-      : device_{device}, options_{options}, view_{view}, modules_{device, options.kernels}, loops_{device, host} {}
+      : device_{device},
+        options_{options},
+        view_{view},
+        host_{host},
+        modules_{device, options.kernels},
+        loops_{device, host} {}
 
   [[nodiscard]] const Calls& driver() const noexcept { return device_.driver(); }
 
@@ -192,112 +204,60 @@ class Program {
     loops_.cut(view_, args, positions);
   }
 
-  /// The predecessors of each node among these launches: the graph's edges, reversed. The fill is no node and comes
-  /// before all nodes.
-  [[nodiscard]] std::vector<std::vector<std::uint32_t>> needs(std::span<const Launch> launches) const {
-    std::vector<std::uint32_t> node_of(view_.tasks.size(), none);
-    for (std::uint32_t n = 0; n < launches.size(); ++n) node_of[launches[n].position] = n;
-    std::vector<std::vector<std::uint32_t>> needs(launches.size());
-    for (std::uint32_t n = 0; n < launches.size(); ++n) {
-      for (const std::uint32_t successor : view_.successors_of(launches[n].position)) {
-        if (node_of[successor] != none) needs[node_of[successor]].push_back(n);
-      }
+  /// Makes one graph in which the device decides about loops. @returns the reason why the host has to decide; empty if
+  /// the graph was made
+  [[nodiscard]] const char* make_graph_with_loops(args::ArgsTable& args, DecideKernel& decide) {
+    decide.prepare();
+    if (decide.function() == nullptr) return decide.why_not();
+    device_.must("cuMemAlloc", driver().malloc(&left_, left_bytes()));
+    host_.on_device.value += left_bytes();
+    std::vector<GraphMaker::Decision> decisions(view_.loops.size());
+    for (std::uint32_t l = 0; l < decisions.size(); ++l) {
+      if (!view_.loops[l].has_work()) continue;
+      const auto block = reinterpret_cast<std::uintptr_t>(args.block(view_.loops[l].decision, 0));
+      decisions[l] = {block, left_ + l * sizeof(ArgWord)};
     }
-    return needs;
+    GraphMaker maker(device_, view_, launches_, library_calls_, decide.function(), decisions);
+    const char* call = nullptr;
+    const Result code = make_whole(maker, call);
+    refusal_ = maker.refusal();
+    if (!refusal_.empty()) return "a library call could not be captured";
+    const Errc errc = errc_of(code);
+    if (errc == Errc::unsupported || errc == Errc::invalid_argument) return "the driver refused conditional nodes";
+    device_.must(call, code);
+    return "";
   }
+  [[nodiscard]] std::uint64_t left_bytes() const noexcept { return view_.loops.size() * sizeof(ArgWord); }
+
+  /// Makes one graph, or one for each section of a graph with loops.
   void make_graphs() {
-    if (loops_.empty()) return make_graph(launches_, exec_);
-    const auto count = static_cast<std::uint32_t>(loops_.sections().size());
-    sections_.resize(count, nullptr);
-    for (std::uint32_t s = 0; s < count && refusal_.empty(); ++s) make_graph(section(s), sections_[s]);
-  }
-  void make_graph(std::span<Launch> launches, GraphExec& exec) {
-    Graph graph = nullptr;
-    const char* call = "cuGraphCreate";
-    Result code = driver().create_graph(&graph, 0);
-    std::vector<void*> parameters(launches.size());  // nodes may point to them until the graph is instantiated
-    if (code == success) {
-      code = add_nodes(launches, graph, parameters, call);
-      if (code == success && refusal_.empty()) {
-        call = "cuGraphInstantiateWithFlags";
-        code = driver().instantiate(&exec, graph, 0);
+    GraphMaker maker(device_, view_, launches_, library_calls_, nullptr, {});
+    const char* call = nullptr;
+    Result code = success;
+    if (loops_.empty()) {
+      code = make_whole(maker, call);
+    } else {
+      sections_.resize(loops_.sections().size(), nullptr);
+      for (std::uint32_t s = 0; s < sections_.size() && code == success && maker.refusal().empty(); ++s) {
+        const std::span<const Launch> tasks = section(s);
+        const std::uint32_t first = tasks.front().position;
+        code = maker.make(sections_[s], view_.tasks[first].loop, first, tasks.back().position + 1, call);
+        if (code == success && maker.refusal().empty()) code = upload(sections_[s], call);
       }
-      const Result destroyed = driver().destroy_graph(graph);
-      if (code == success && destroyed != success) call = "cuGraphDestroy", code = destroyed;
     }
-    if (code == success && exec != nullptr && driver().upload_graph != nullptr) {
-      call = "cuGraphUpload";
-      device_.work_begins();
-      code = driver().upload_graph(exec, device_.stream());
-    }
+    refusal_ = maker.refusal();
     device_.must(call, code);
   }
-  /// Returns too few nodes if a library call could not be captured; see refusal().
-  [[nodiscard]] Result add_nodes(std::span<Launch> launches, Graph graph, std::vector<void*>& parameters,
-                                 const char*& call) {
-    std::vector<GraphNode> nodes(launches.size(), nullptr);
-    const std::vector<std::vector<std::uint32_t>> all_needs = needs(launches);
-    std::vector<GraphNode> first;
-    for (std::size_t n = 0; n < nodes.size(); ++n) {
-      first.clear();
-      for (const std::uint32_t need : all_needs[n]) first.push_back(nodes[need]);
-      Launch& l = launches[n];
-      if (l.library_call != streams::LibraryCalls::none) {
-        Graph child = nullptr;
-        Result code = capture(l, &child, call);
-        if (code != success || !refusal_.empty()) return code;
-        call = "cuGraphAddChildGraphNode";
-        code = driver().add_child_graph(&nodes[n], graph, first.data(), first.size(), child);
-        const Result destroyed = driver().destroy_graph(child);
-        if (code == success && destroyed != success) call = "cuGraphDestroy", code = destroyed;
-        if (code != success) return refuses(l, call, code) ? success : code;
-        continue;
-      }
-      call = "cuGraphAddKernelNode";
-      parameters[n] = &l.args;
-      const KernelNodeParams params{l.function, {l.blocks, 1, 1}, {l.threads, 1, 1}, l.shared_bytes, &parameters[n]};
-      const Result code = driver().add_kernel_node(&nodes[n], graph, first.data(), first.size(), &params);
-      if (code != success) return code;
-    }
-    return success;
+  [[nodiscard]] Result make_whole(GraphMaker& maker, const char*& call) {
+    const auto count = static_cast<std::uint32_t>(view_.tasks.size());
+    const Result code = maker.make(exec_, graph::TaskRecord::no_loop, 0, count, call);
+    return code == success && exec_ != nullptr ? upload(exec_, call) : code;
   }
-
-  /// Lets a library call put its work on a separate stream that is being captured.
-  [[nodiscard]] Result capture(const Launch& l, Graph* child, const char*& call) {
-    Stream stream = nullptr;
-    call = Api::create_stream;
-    Result code = driver().create_stream(&stream, stream_non_blocking, 0);
-    if (code != success) return code;
-    call = "cuStreamBeginCapture";
-    code = driver().begin_capture(stream, capture_thread_local);
-    if (code == success) {
-      const char* what = nullptr;
-      const Result called = library_calls_.run(l.library_call, stream, what);
-      const Result ended = driver().end_capture(stream, child);
-      if (called != success) {
-        refusal_ = Error::Text(what);
-      } else if (ended != success || *child == nullptr) {
-        refuse(l, "cuStreamEndCapture", ended);
-      }
-    } else if (refuses(l, call, code)) {
-      code = success;
-    }
-    const Result destroyed = released(driver().destroy_stream(stream));
-    if (code == success && destroyed != success) call = "cuStreamDestroy", code = destroyed;
-    const bool is_of_use = code == success && refusal_.empty();
-    if (!is_of_use && *child != nullptr) (void)driver().destroy_graph(std::exchange(*child, nullptr));
-    return code;
-  }
-
-  void refuse(const Launch& l, const char* call, Result code) noexcept {
-    refusal_ = Error::Text{
-        call, " returned ", code, " for the library call of task '", view_.name(view_.tasks[l.position].name), "'"};
-  }
-  /// Records a refusal if the code means that the driver cannot do it.
-  [[nodiscard]] bool refuses(const Launch& l, const char* call, Result code) noexcept {
-    if (errc_of(code) != Errc::unsupported) return false;
-    refuse(l, call, code);
-    return true;
+  [[nodiscard]] Result upload(GraphExec exec, const char*& call) noexcept {
+    if (driver().upload_graph == nullptr) return success;
+    call = "cuGraphUpload";
+    device_.work_begins();
+    return driver().upload_graph(exec, device_.stream());
   }
 
   [[nodiscard, gnu::noinline]] Result launch_sections(const char*& call, Stream stream) noexcept {
@@ -335,11 +295,14 @@ class Program {
   Device& device_;
   const Options& options_;
   graph::GraphView view_;
+  streams::LoopHost& host_;
   Modules modules_;
   std::vector<Launch> launches_;
   streams::LibraryCalls library_calls_;
   Error::Text refusal_;
-  streams::HostLoops<Device> loops_;
+  streams::HostLoops<Device> loops_;  ///< empty if the device decides
+  const char* why_host_decides_ = "";
+  Pointer left_ = 0;  ///< device memory: for each loop the number of repetitions that are left
   GraphExec exec_ = nullptr;
   std::vector<GraphExec> sections_;  ///< of a graph with loops; null, or empty: tasks are launched one by one
   Fill fill_;

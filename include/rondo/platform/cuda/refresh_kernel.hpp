@@ -3,8 +3,8 @@
 #pragma once
 
 #include <rondo/args/refresh_op.hpp>
-#include <rondo/platform/cuda/device.hpp>
 #include <rondo/platform/cuda/device/refresh_ptx.hpp>
+#include <rondo/platform/cuda/own_module.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -24,22 +24,11 @@ class RefreshKernel {
   static constexpr std::uint32_t most_bytes = 4096;
 
   /// @throws Error on errors of the driver
-  explicit RefreshKernel(Device& device) : device_{device} {
-    device_.must(Api::enter, device_.enter());
-    const Result code = driver().load_module(&module_, refresh_ptx, 0, nullptr, nullptr);
-    if (errc_of(code) == Errc::unsupported) return;
-    device_.must("cuModuleLoadDataEx, for rondo_refresh", code);
-    try {
-      device_.must("cuModuleGetFunction", driver().get_function(&refresh_, module_, "rondo_refresh"));
-      device_.must("cuModuleGetFunction", driver().get_function(&carried_, module_, "rondo_refresh_carried"));
-    } catch (...) {
-      (void)release();
-      throw;
-    }
+  explicit RefreshKernel(Device& device) : device_{device}, module_{device} {
+    if (!module_.load(refresh_ptx, "cuModuleLoadDataEx, for rondo_refresh")) return;
+    refresh_ = module_.find("rondo_refresh");
+    carried_ = module_.find("rondo_refresh_carried");
   }
-  RefreshKernel(const RefreshKernel&) = delete;
-  RefreshKernel& operator=(const RefreshKernel&) = delete;
-  ~RefreshKernel() = default;
 
   /// Whether the device can compute args.
   [[nodiscard]] bool is_usable() const noexcept { return carried_ != nullptr; }
@@ -59,11 +48,8 @@ class RefreshKernel {
 
   /// @returns the first failure
   Result release() noexcept {
-    if (module_ == nullptr) return success;
-    const Result entered = device_.enter();
-    const Result code = released(driver().unload_module(module_));
-    module_ = refresh_ = carried_ = nullptr;
-    return entered == success || entered == stream_is_captured ? code : entered;
+    refresh_ = carried_ = nullptr;
+    return module_.release();
   }
 
  private:
@@ -103,7 +89,7 @@ class RefreshKernel {
   }
 
   Device& device_;
-  Module module_ = nullptr;
+  OwnModule module_;
   Function refresh_ = nullptr;
   Function carried_ = nullptr;
   Parameters parameters_ = {};

@@ -31,7 +31,7 @@ class StopRequest {
 };
 
 /// What the loops of a platform's programs share: whether to stop, where the host accesses mapped host memory, and how
-/// much pinned memory they have.
+/// much memory they have.
 /// Lifetime: the memory outlives it. Thread safety: any thread may make the stop request; otherwise that of the
 /// session.
 class LoopHost {
@@ -43,7 +43,7 @@ class LoopHost {
         }} {}
 
   StopRequest stop;
-  Bytes pinned{};  ///< the pinned memory of the loops of all loaded programs
+  Bytes pinned{}, on_device{};  ///< the memory of the loops of all loaded programs, besides the arena
   /// Returns the host address of mapped host memory; null for device memory.
   [[nodiscard]] const void* host_address(std::uint64_t address) const noexcept { return find_(memory_, address); }
 

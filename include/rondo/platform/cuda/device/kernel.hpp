@@ -69,31 +69,17 @@ template <class K>
   }
 }
 
-/// A parameter of a kernel, read from the words of a block's arguments; see rondo::detail::ParameterList.
-template <class P>
-[[nodiscard]] RONDO_DEVICE inline P read(const ArgWord* args, std::size_t word, std::size_t extents) {
-  using Traits = rondo::detail::Parameter<P>;
-  if constexpr (Traits::is_tensor) {
-    using Element = typename P::element_type;
-    return P{reinterpret_cast<Element*>(args[word]), args + extents};  // NOLINT: the address of device memory
-  } else if constexpr (Traits::is_block) {
-    const auto bits = static_cast<std::uint64_t>(args[word]);
-    return {static_cast<std::uint32_t>(bits), static_cast<std::uint32_t>(bits >> 32)};
-  } else {
-    return rondo::detail::from_word<P>(args[word]);
-  }
-}
-
 /// Calls the body with the parameters of K::run, taken from the arguments of the calling block.
 template <class K, auto body, class... P, std::size_t... I>
 RONDO_DEVICE inline void call(const ArgWord* args, rondo::detail::ParameterList<P...>, std::index_sequence<I...>) {
   using List = rondo::detail::ParameterList<P...>;
-  static_assert(std::is_same_v<decltype(body), void (*)(P...)>,
-                "rondo: the body of a kernel for CUDA takes the parameters of the kernel's run() and returns nothing");
+  static_assert(
+      std::is_same_v<decltype(body), void (*)(P...)> || std::is_same_v<decltype(body), void (*)(P...) noexcept>,
+      "rondo: the body of a kernel for CUDA takes the parameters of the kernel's run() and returns nothing");
   static_assert(!rondo::detail::DeclaresArgs<K>,
                 "rondo: a kernel that declares an args format reads its arguments itself; write its entry by hand");
   const ArgWord* const own = args + block() * List::words;
-  body(read<P>(own, I, rondo::detail::extents_of(I, List{}))...);
+  body(rondo::detail::Parameter<P>::read(own, I, rondo::detail::extents_of(I, List{}))...);
 }
 template <class K, auto body>
 RONDO_DEVICE inline void run(const ArgWord* args) {

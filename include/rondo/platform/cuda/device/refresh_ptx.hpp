@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// Written by tools/embed_cuda_refresh; change refresh.cu instead.
+/// Written by tools/embed_cuda_kernel; change refresh.cu instead.
 namespace rondo::platform::cuda {
 
 inline constexpr char refresh_ptx[] = R"ptx(

@@ -10,4 +10,9 @@ namespace cuda_stand_in {
 void run_refresh(std::uint32_t blocks, std::uint32_t threads, const std::uint64_t* p);
 void run_refresh_carried(std::uint32_t blocks, std::uint32_t threads, const std::uint64_t* p);
 
+/// The kernel of src/cuda/decide.cu.
+void run_decide(std::uint32_t blocks, std::uint32_t threads, const std::uint64_t* p);
+/// What the driver's device function does.
+void set_condition(std::uint64_t handle, std::uint32_t value);
+
 }  // namespace cuda_stand_in

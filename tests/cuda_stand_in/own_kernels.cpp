@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Rondo authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Rondo's refresh kernels, from their source for the device, compiled for the host and run thread by thread.
+// Rondo's kernels, from their sources for the device, compiled for the host and run thread by thread.
 
-#include "refresh_kernel.hpp"
+#include "own_kernels.hpp"
 
 namespace {
 thread_local int thread_index = 0, block_index = 0, thread_count = 1, block_count = 1;
@@ -13,7 +13,10 @@ int __nvvm_read_ptx_sreg_ntid_x() { return thread_count; }
 int __nvvm_read_ptx_sreg_nctaid_x() { return block_count; }
 }  // namespace
 
+#include "../../src/cuda/decide.cu"
 #include "../../src/cuda/refresh.cu"
+
+extern "C" void cudaGraphSetConditional(u64 handle, u32 value) { cuda_stand_in::set_condition(handle, value); }
 
 namespace cuda_stand_in {
 
@@ -36,6 +39,12 @@ void run_refresh(std::uint32_t blocks, std::uint32_t threads, const std::uint64_
 }
 void run_refresh_carried(std::uint32_t blocks, std::uint32_t threads, const std::uint64_t* p) {
   each_thread(blocks, threads, [&] { rondo_refresh_carried(*reinterpret_cast<const Carried*>(p)); });
+}
+
+void run_decide(std::uint32_t blocks, std::uint32_t threads, const std::uint64_t* p) {
+  each_thread(blocks, threads, [&] {
+    rondo_decide(reinterpret_cast<const u64*>(p[0]), reinterpret_cast<u64*>(p[1]), p[2], static_cast<u32>(p[3]));
+  });
 }
 
 }  // namespace cuda_stand_in

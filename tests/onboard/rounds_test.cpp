@@ -304,6 +304,28 @@ TEST_CASE_TEMPLATE("Whatever the runtime can, or refuses, results are the same",
   REQUIRE(session.close().ok());
 }
 
+TEST_CASE_TEMPLATE("A graph is replayed once when its session opens, unless its residents were uploaded before", P,
+                   A2A3OverStandIn, A2A3ThatComputes, A5ThatComputes) {
+  const Clean clean;
+  const Graph g;
+  auto session = open<P>(g.graph);
+  CHECK(calls("aclmdlRIExecuteAsync") == 1);
+  check_rounds(session, g);
+  rondo_stand_in_reset();
+  TaskGraph graph;
+  const Dim n = graph.dim("n");
+  const auto x = graph.input<float>("x", {n});
+  const auto y = graph.output<float>("y", {n});
+  const auto w = graph.resident<float>("w", {4});
+  graph.add<kernels::Scale>(x, y, 2.0F);
+  graph.add<kernels::Scale>(w, graph.workspace<float>("t", {4}), 2.0F);
+  auto shaped = open_shaped<P>(graph);
+  REQUIRE(shaped.upload(w, Floats(4, 1)).ok());
+  Floats hx(3, 1), hy(3);
+  REQUIRE(shaped.run_round(bind(x, hx), bind(y, hy)).ok());
+  CHECK(calls("aclmdlRIExecuteAsync") == 1);
+}
+
 TEST_CASE_TEMPLATE("Zeros come from the device's own memory, not over the bus", P, A2A3OverStandIn, A5OverStandIn) {
   const Clean clean;
   TaskGraph graph;

@@ -49,14 +49,12 @@ class DeferredRefresher : public detail::DeferredBases {
         write_table(device_.base());  // must live until the copies are done
     if constexpr (!in_place) {
       if (!device_.base()) return;
-      detail::check_table_copy(copy(platform::Direct<P>{platform}, 0, table_.bytes(), table_.shape().size()));
-      if (!relocations.empty()) {
-        detail::check_table_copy(platform.copy_in(device_.base().offset(Bytes{relocations_at_}), relocations.data(),
-                                                  Bytes{sizeof(args::Relocation) * relocations.size()}));
-      }
+      const platform::Direct<P> channel{platform};
+      detail::check_table_copy(copy(channel, 0, table_.bytes(), table_.shape().size()));
+      detail::check_table_copy(
+          copy(channel, relocations_at_, relocations.data(), sizeof(args::Relocation) * relocations.size()));
       if (!on_device_.empty()) {
-        detail::check_table_copy(platform.copy_in(device_.base().offset(Bytes{bases_at_}), now_.data(),
-                                                  Bytes{sizeof(std::uint64_t) * now_.size()}));
+        detail::check_table_copy(copy(channel, bases_at_, now_.data(), sizeof(std::uint64_t) * now_.size()));
       }
       detail::check_table_copy(platform.wait());
       if constexpr (has_in_launch && !C::allows(Mechanism::segment_copy) && !C::allows(Mechanism::device_op)) {

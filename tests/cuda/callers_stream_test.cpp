@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Rondo authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Rounds on a stream that somebody else owns, without waiting for it.
+// Rounds on a stream that somebody else owns, without waiting for it, and as part of a graph that the owner captures.
 
+#include "conformance/counting_loop.hpp"
 #include "cuda/fixture.hpp"
 
 #include <rondo/platform/cuda/runtime.hpp>
@@ -27,9 +28,56 @@ struct Owner {
     return options;
   }
 
+  /// Ends a capture, and makes an executable graph of it.
+  [[nodiscard]] void* end_capture() const {
+    void* graph = nullptr;
+    void* exec = nullptr;
+    REQUIRE(cuStreamEndCapture(stream, &graph) == 0);
+    REQUIRE(driver.instantiate(&exec, graph, 0) == 0);
+    REQUIRE(driver.destroy_graph(graph) == 0);
+    return exec;
+  }
+  void synchronise() const { REQUIRE(driver.synchronize(stream) == 0); }
+
   P keeper{P::Options{}};
   const platform::cuda::Calls& driver = platform::cuda::Runtime::instance().calls();
   void* stream = nullptr;
+};
+
+/// Device memory of floats, which the test reads without the platform's help.
+class DeviceFloats {
+ public:
+  DeviceFloats(P& platform, float value) : platform_{platform}, at_{platform.allocate(bytes, Bytes{256})} {
+    const Floats values(Graph::n, value);
+    CHECK(rondo_cuda_stand_in_poke(at_.address(), values.data(), bytes.value));
+  }
+  DeviceFloats(const DeviceFloats&) = delete;
+  DeviceFloats& operator=(const DeviceFloats&) = delete;
+  ~DeviceFloats() { CHECK(platform_.release(at_).ok()); }
+  [[nodiscard]] DeviceSpan<float> span() const { return {at_.as<float>(), Graph::n}; }
+  [[nodiscard]] Floats values() const {
+    Floats values(Graph::n);
+    CHECK(rondo_cuda_stand_in_peek(at_.address(), values.data(), bytes.value));
+    return values;
+  }
+
+ private:
+  static constexpr Bytes bytes{Graph::n * sizeof(float)};
+  P& platform_;
+  DevicePtr<std::byte> at_;
+};
+
+/// Device memory for all that the graph binds.
+struct Memory {
+  explicit Memory(P& platform) : x(platform, 2), other(platform, 5), w(platform, 1), y(platform, 0), s(platform, 10) {}
+  [[nodiscard]] Status enqueue(auto& session, const Graph& g, DeviceFloats& from) const {
+    return session.enqueue_round(bind(g.x, from.span()), bind(g.w, w.span()), bind(g.y, y.span()), bind(g.s, s.span()));
+  }
+  [[nodiscard]] Status refresh(auto& session, const Graph& g, DeviceFloats& from) const {
+    return session.refresh_for_replay(bind(g.x, from.span()), bind(g.w, w.span()), bind(g.y, y.span()),
+                                      bind(g.s, s.span()));
+  }
+  DeviceFloats x, other, w, y, s;
 };
 
 struct Copy {
@@ -80,10 +128,10 @@ TEST_CASE("enqueued rounds run in order with the caller's stream, which nobody w
     CHECK(run(session, g, 5.0F).second);
     CHECK(session.rounds() == 5);
 
-    // While the stream is in capture mode, no round is put there, and the capture takes no harm.
+    // While the stream is in capture mode, a round that waits is not put there, and the capture takes no harm.
     void* graph = nullptr;
     REQUIRE(cuStreamBeginCapture_v2(owner.stream, 1) == 0);
-    CHECK(enqueue(1) == Status{Errc::busy});
+    CHECK(run(session, g, 5.0F).first == Status{Errc::busy});
     CHECK(cuStreamEndCapture(owner.stream, &graph) == 0);
     CHECK(owner.driver.destroy_graph(graph) == 0);
     CHECK(enqueue(1).ok());
@@ -111,5 +159,76 @@ TEST_CASE("snapshots of any size are taken when a round is enqueued") {
     bool is_right = true;
     for (std::size_t i = 0; i < n; ++i) is_right = is_right && y[i] == static_cast<float>(i % 1000 * 6);
     CHECK(is_right);
+  }
+}
+
+TEST_CASE("a round is recorded in a capture of any mode, and its owner binds other memory before a replay") {
+  const Clean clean;
+  for (const int mode : {0, 1, 2}) {
+    CAPTURE(mode);
+    const Owner owner;
+    Graph g;
+    const auto sums = g.graph.workspace<float>("sums", {Graph::n});  // zeroed in each round
+    g.graph.zero(sums);
+    g.graph.add<kernels::Accumulate>(g.x, sums);
+    auto session = open<P>(g.graph, owner.options());
+    {
+      Memory m(session.platform());
+      REQUIRE(m.enqueue(session, g, m.other).ok());  // the table is in use when the capture begins
+      CHECK(m.refresh(session, g, m.x) == Status{Errc::invalid_argument});  // nothing was recorded
+      REQUIRE(cuStreamBeginCapture_v2(owner.stream, mode) == 0);
+      const auto graphs = calls("cuGraphLaunch"), kernels = calls("cuLaunchKernel");
+      REQUIRE(m.enqueue(session, g, m.x).ok());
+      CHECK(calls("cuGraphLaunch") == graphs);
+      CHECK(calls("cuLaunchKernel") - kernels == 4);
+      CHECK(m.refresh(session, g, m.other) == Status{Errc::busy});
+      REQUIRE(m.enqueue(session, g, m.x).ok());
+      CHECK(m.enqueue(session, g, m.other) == Status{Errc::fixed_address});
+      void* const exec = owner.end_capture();
+      CHECK(m.y.values() == Floats(Graph::n, 18));
+      CHECK(m.s.values() == Floats(Graph::n, 15));
+      REQUIRE(owner.driver.launch_graph(exec, owner.stream) == 0);
+      owner.synchronise();
+      CHECK(m.y.values() == Floats(Graph::n, 9));
+      CHECK(m.s.values() == Floats(Graph::n, 15 + 2 + 2));
+      REQUIRE(m.refresh(session, g, m.other).ok());
+      REQUIRE(owner.driver.launch_graph(exec, owner.stream) == 0);
+      owner.synchronise();
+      CHECK(m.y.values() == Floats(Graph::n, 18));
+      CHECK(m.s.values() == Floats(Graph::n, 19 + 5 + 5));
+      CHECK(owner.driver.destroy_exec(exec) == 0);
+
+      // Another capture may have another binding.
+      REQUIRE(cuStreamBeginCapture_v2(owner.stream, mode) == 0);
+      REQUIRE(m.enqueue(session, g, m.x).ok());
+      void* const again = owner.end_capture();
+      REQUIRE(owner.driver.launch_graph(again, owner.stream) == 0);
+      owner.synchronise();
+      CHECK(m.y.values() == Floats(Graph::n, 9));
+      CHECK(owner.driver.destroy_exec(again) == 0);
+    }
+    CHECK(session.close().ok());
+    CHECK(misuses() == "");
+  }
+}
+
+TEST_CASE("what cannot be recorded is refused, and the capture takes no harm") {
+  const Clean clean;
+  const Owner owner;
+  Graph g;
+  counting::Counting loops;
+  auto session = open<P>(g.graph, owner.options());
+  auto looped = open<P>(loops.graph, owner.options());
+  {
+    Memory m(session.platform());
+    PinnedArray<counting::Int, P> in(looped.platform(), 1), out(looped.platform(), 1);
+    const Floats x(Graph::n, 1);
+    REQUIRE(cuStreamBeginCapture_v2(owner.stream, 0) == 0);
+    CHECK(session.enqueue_round(bind(g.x, snapshot(x)), bind(g.w, m.w.span()), bind(g.y, m.y.span()),
+                                bind(g.s, m.s.span())) ==
+          Status::of_tensor(Errc::unsupported, index(g.x.key.tensor())));
+    CHECK(looped.enqueue_round(bind(loops.x, in), bind(loops.y, out)) ==
+          Status::of_task(Errc::unsupported, index(loops.loop)));
+    CHECK(owner.driver.destroy_exec(owner.end_capture()) == 0);
   }
 }

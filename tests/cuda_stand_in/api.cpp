@@ -47,6 +47,7 @@ struct Driver {
   std::map<int, std::uint64_t> retained;
   std::set<CudaModule*> modules;
   std::set<CudaGraph*> graphs;
+  std::uint64_t captures = 0;                                              ///< that have begun
   std::set<CudaGraph*> bodies;                                             ///< of conditional nodes, which own them
   std::map<std::uint64_t, std::weak_ptr<stand_in::Condition>> conditions;  ///< by handle
   std::map<void*, std::shared_ptr<stand_in::Graph>> executables;
@@ -61,6 +62,7 @@ Machine& machine() { return Machine::instance(); }
 
 char contexts[64];
 thread_local void* current = nullptr;
+thread_local int capture_mode = 0;  ///< of calls that captures forbid: 2, relaxed, allows them
 
 bool is_sticky(int code) {
   return (code >= 700 && code < 720 && code != 701 && (code < 704 || code > 713)) || code == 214;
@@ -142,10 +144,10 @@ int refuse_in_capture(StreamState& stream) {
 }
 /// Whether a capture of this thread, or one in the global mode, forbids calls that might wait for the device.
 bool capture_forbids() {
-  return std::any_of(machine().streams.begin(), machine().streams.end(), [](const StreamState* s) {
-    return s->capture != nullptr && s->capture->mode != 2 &&
-           (s->capture->mode == 0 || s->capture->owner == std::this_thread::get_id());
-  });
+  return capture_mode != 2 && std::any_of(machine().streams.begin(), machine().streams.end(), [](const StreamState* s) {
+           return s->capture != nullptr && s->capture->mode != 2 &&
+                  (s->capture->mode == 0 || s->capture->owner == std::this_thread::get_id());
+         });
 }
 template <class T>
 T* pointer(std::uint64_t address) {
@@ -541,6 +543,7 @@ CUDA_CALL cuStreamQuery(void* handle) {
   StreamState* const stream = stream_of("cuStreamQuery", handle);
   if (stream == nullptr) return invalid_handle;
   if (stream->capture != nullptr) return refuse_in_capture(*stream);
+  if (capture_forbids()) return capture_unsupported;
   if (stream->done == stream->queued) return success;
   entry.lock.unlock();
   (void)sched_yield();
@@ -568,9 +571,24 @@ CUDA_CALL cuStreamBeginCapture_v2(void* handle, int mode) {
   if (stream->capture != nullptr) return misuse("cuStreamBeginCapture", "it is being captured already");
   stream->capture = std::make_shared<stand_in::Graph>();
   stream->capture->lanes[stream] = 0;
+  stream->capture->id = ++driver().captures;
   stream->capture->owner = std::this_thread::get_id();
   stream->capture->mode = mode;
   return success;
+}
+CUDA_CALL cuStreamGetCaptureInfo_v2(void* handle, int* state, std::uint64_t* id, void**, const void***, std::size_t*) {
+  const Entry entry("cuStreamGetCaptureInfo", Needs::context);
+  if (entry.code != success) return entry.code;
+  const StreamState* const stream = stream_of("cuStreamGetCaptureInfo", handle);
+  if (stream == nullptr) return invalid_handle;
+  *state = stream->capture == nullptr ? 0 : stream->capture->is_lost ? 2 : 1;
+  if (*state == 1) *id = stream->capture->id;
+  return success;
+}
+CUDA_CALL cuThreadExchangeStreamCaptureMode(int* mode) {
+  const Entry entry("cuThreadExchangeStreamCaptureMode", Needs::context);
+  if (entry.code == success) std::swap(capture_mode, *mode);
+  return entry.code;
 }
 CUDA_CALL cuStreamEndCapture(void* handle, void** graph) {
   const Entry entry("cuStreamEndCapture", Needs::context);
@@ -584,6 +602,9 @@ CUDA_CALL cuStreamEndCapture(void* handle, void** graph) {
   if (stream->capture == nullptr) return capture_unmatched;
   if (stream->capture->mode != 2 && stream->capture->owner != std::this_thread::get_id()) return capture_wrong_thread;
   const auto captured = std::exchange(stream->capture, nullptr);
+  for (EventState* const event : machine().events) {
+    if (event->captured_in == captured.get()) event->captured_in = nullptr;
+  }
   if (captured->is_lost) return capture_invalidated;
   auto made = graph_of_capture(*captured);
   *graph = made.get();
@@ -624,11 +645,11 @@ CUDA_CALL cuEventRecord(void* handle, void* on) {
   EventState* const event = event_of("cuEventRecord", handle);
   StreamState* const stream = stream_of("cuEventRecord", on);
   if (event == nullptr || stream == nullptr) return invalid_handle;
-  if (stream->capture != nullptr) return refuse_in_capture(*stream);
+  event->captured_in = stream->capture.get();
   Op op;
   op.kind = Op::Kind::record;
   op.event = event;
-  op.ticket = ++event->recorded;
+  if (stream->capture == nullptr) op.ticket = ++event->recorded;
   machine().submit(*stream, std::move(op));
   return success;
 }
@@ -637,6 +658,12 @@ CUDA_CALL cuEventQuery(void* handle) {
   if (entry.code != success) return entry.code;
   const EventState* const event = event_of("cuEventQuery", handle);
   if (event == nullptr) return invalid_handle;
+  for (StreamState* const s : machine().streams) {
+    if (event->captured_in == nullptr || s->capture.get() != event->captured_in) continue;
+    s->capture->is_lost = true;
+    return captured_event;
+  }
+  if (capture_forbids()) return capture_unsupported;
   return event->complete >= event->recorded ? success : not_ready;
 }
 CUDA_CALL cuEventElapsedTime(float* ms, void* from, void* to) {

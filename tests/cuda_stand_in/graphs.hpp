@@ -37,6 +37,7 @@ inline constexpr int launch_failed = 719;
 inline constexpr int capture_unsupported = 900;
 inline constexpr int capture_invalidated = 901;
 inline constexpr int capture_unmatched = 903;
+inline constexpr int captured_event = 907;
 inline constexpr int capture_wrong_thread = 908;
 
 /// A kernel that was looked up. Its launch is an operation of the machine. `host_parameters` are the sizes of the

@@ -151,6 +151,7 @@ struct Graph {
   bool tells_loss = false;  ///< whether a query of the capture reports that; otherwise only its end does
   std::thread::id owner;
   int mode = 0;
+  std::uint64_t id = 0;  ///< a number of the capture, where callers can ask for it
   StreamState* origin = nullptr;
   std::vector<std::shared_ptr<Condition>> conditions;
   /// The body of a conditional task is captured once, between the task and the end of the capture around it.

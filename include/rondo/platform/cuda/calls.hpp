@@ -67,23 +67,17 @@ class StreamCalls {
     for (std::uint32_t i = 0; i < spins_; ++i) {
       if (const Result code = calls_->query_stream(stream); code != not_ready) return code;
     }
-    const std::int64_t end_ms = now_ms() + timeout_ms;
+    const std::int64_t end_ms = streams::now_ms() + timeout_ms;
     for (;;) {
       const Result code = calls_->query_stream(stream);
       if (code != not_ready) return code;
-      if (now_ms() >= end_ms) return waited_too_long;
+      if (streams::now_ms() >= end_ms) return waited_too_long;
       const timespec pause{0, 50'000};
       (void)nanosleep(&pause, nullptr);
     }
   }
 
  private:
-  [[nodiscard]] static std::int64_t now_ms() noexcept {
-    timespec now{};
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return now.tv_sec * 1000 + now.tv_nsec / 1'000'000;
-  }
-
   const Calls* calls_;
   std::uint32_t spins_;
 };

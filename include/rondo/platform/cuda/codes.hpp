@@ -160,7 +160,6 @@ struct Api {
   static constexpr std::uint32_t timed_event = 0;
   static constexpr std::uint32_t stream_flags = stream_non_blocking;
   static constexpr int event_complete = 1;
-  static constexpr Result code_event_is_captured = 907;
 
   [[nodiscard]] static constexpr Errc errc_of(Result code) noexcept { return cuda::errc_of(code); }
   [[nodiscard]] static constexpr Status status_of(Result code) noexcept { return cuda::status_of(code); }

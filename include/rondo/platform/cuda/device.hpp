@@ -30,11 +30,9 @@ class Device {
         calls_{runtime_.calls(), options.spins} {
     try {
       must(Api::enter, enter());
-      if (options_.stream != nullptr) {
-        stream_ = options_.stream;
-      } else {
-        must(Api::create_stream, calls().create_stream(&stream_, 0, stream_non_blocking));
-      }
+      Stream& own = options_.stream == nullptr ? stream_ : aside_;
+      must(Api::create_stream, calls().create_stream(&own, 0, stream_non_blocking));
+      if (options_.stream != nullptr) stream_ = options_.stream;
       void* memory = nullptr;
       must(Api::malloc_host, calls().malloc_host(&memory, snapshot_bytes));
       snapshots_ = static_cast<std::byte*>(memory);
@@ -87,12 +85,7 @@ class Device {
   /// Makes the device's primary context the calling thread's. Call it before calls of the driver, because other code in
   /// the process may have changed the current context.
   [[nodiscard]] Result enter() noexcept {
-    if (runtime_.is_child()) [[unlikely]]
-      return forked;
-    Context current = nullptr;
-    Result code = driver().context_get(&current);
-    if (code == success && current != context_) [[unlikely]]
-      code = driver().context_set(context_);
+    Result code = make_current();
     if (options_.stream != nullptr && code == success) [[unlikely]] {
       int mode = 0;
       code = driver().is_capturing(options_.stream, &mode);
@@ -112,11 +105,36 @@ class Device {
   /// The caller's stream; null if there is none.
   [[nodiscard]] Stream callers_stream() const noexcept { return options_.stream; }
   [[nodiscard]] std::int32_t timeout_ms() const noexcept { return options_.timeout_ms; }
-  /// Makes the context the calling thread's. Fails if the stream is in capture mode, as all rounds do.
+  /// Makes the context the calling thread's, and queries whether the caller's stream is being captured; see
+  /// streams::Capture. If it is, and the driver is too old for a round to become part of that capture, fails.
   [[nodiscard]] Result capture_state(int& state) noexcept {
     state = 0;
-    return enter();
+    if (!driver().can_be_captured()) return enter();
+    const Result code = make_current();
+    if (code != success) return code;
+    return driver().capture_info(options_.stream, &state, &capture_, nullptr, nullptr, nullptr);
   }
+  /// Notes that a round was recorded in the capture that capture_state() has found.
+  void note_recorded() noexcept { recorded_in_ = capture_; }
+  /// Whether the last round was recorded in the capture that capture_state() has found.
+  [[nodiscard]] bool was_recorded_here(Event) const noexcept { return recorded_in_ == capture_; }
+  /// While one exists that is wanted, the calling thread may make calls that captures otherwise forbid.
+  class InRelaxedMode {
+   public:
+    InRelaxedMode(const Device& device, bool is_wanted) noexcept
+        : exchange_{is_wanted ? device.driver().exchange_capture_mode : nullptr} {
+      if (exchange_ != nullptr) (void)exchange_(&mode_);
+    }
+    InRelaxedMode(const InRelaxedMode&) = delete;
+    InRelaxedMode& operator=(const InRelaxedMode&) = delete;
+    ~InRelaxedMode() {
+      if (exchange_ != nullptr) (void)exchange_(&mode_);
+    }
+
+   private:
+    Result (*exchange_)(int*);
+    int mode_ = capture_relaxed;
+  };
   /// Notes that the bytes that copy_snapshot() took have arrived, so that their buffer is free.
   void reuse_snapshots() noexcept { snapshots_used_ = 0; }
 
@@ -187,9 +205,11 @@ class Device {
   [[nodiscard]] Result give_back(void* memory) const noexcept {
     return released(driver().free(reinterpret_cast<std::uintptr_t>(memory)));
   }
-  /// Copies and waits. The stream must be idle.
+  /// Copies and waits. The stream must be idle; null: a stream beside the caller's, which may be being captured.
   [[nodiscard]] Result copy_now(void* to, const void* from, std::uint64_t size, int kind,
                                 Stream stream) const noexcept {
+    const InRelaxedMode relaxed(*this, stream == nullptr);
+    if (stream == nullptr) stream = aside_;
     const Result code = calls().copy_async(to, size, from, size, kind, stream);
     return code == success ? calls().synchronize(stream, options_.timeout_ms) : code;
   }
@@ -214,12 +234,13 @@ class Device {
     const auto keep = [&](Result code) {
       if (first == success) first = code;
     };
-    if (stream_ == nullptr && snapshots_ == nullptr) return first;
+    if (stream_ == nullptr && aside_ == nullptr && snapshots_ == nullptr) return first;
     const Result entered = enter();
     if (entered != stream_is_captured) keep(entered);
     if (stream_ != nullptr && options_.stream == nullptr) keep(calls().destroy_stream(stream_));
+    if (aside_ != nullptr) keep(calls().destroy_stream(aside_));
     if (snapshots_ != nullptr) keep(calls().free_host(snapshots_));
-    stream_ = nullptr;
+    stream_ = aside_ = nullptr;
     snapshots_ = nullptr;
     is_busy_ = false;
     return first;
@@ -237,6 +258,15 @@ class Device {
   }
 
  private:
+  [[nodiscard]] Result make_current() noexcept {
+    if (runtime_.is_child()) [[unlikely]]
+      return forked;
+    Context current = nullptr;
+    const Result code = driver().context_get(&current);
+    if (code != success || current == context_) [[likely]]
+      return code;
+    return driver().context_set(context_);
+  }
   [[nodiscard]] static const Options& checked(const char* platform, const Options& options) {
     if (options.timeout_ms > 0 || options.timeout_ms == -1) return options;  // NOLINT: refers to the caller's object
     throw Error(Errc::invalid_argument, Error::Text{platform, ": Options::timeout_ms is ", options.timeout_ms,
@@ -260,7 +290,7 @@ class Device {
   }
   [[gnu::cold]] void give_up() noexcept {
     calls_ = StreamCalls{no_calls(), 0};
-    stream_ = nullptr;
+    stream_ = aside_ = nullptr;
     snapshots_ = nullptr;
     is_busy_ = false;
   }
@@ -272,6 +302,9 @@ class Device {
   Context context_;
   StreamCalls calls_;
   Stream stream_ = nullptr;
+  Stream aside_ = nullptr;          ///< a stream of the session's own, if stream_ is the caller's
+  std::uint64_t capture_ = 0;       ///< of the caller's stream: the number of the capture that was found last
+  std::uint64_t recorded_in_ = 0;   ///< the number of the capture with the last round; 0: none
   std::byte* snapshots_ = nullptr;  ///< pinned; free again when the device is idle
   std::uint64_t snapshots_used_ = 0;
   bool is_busy_ = false;

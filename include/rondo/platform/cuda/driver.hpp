@@ -170,6 +170,9 @@ struct Calls {
   // --- without them the host decides about loops
   Result (*create_conditional)(std::uint64_t* handle, Graph, Context, unsigned at_launch, unsigned flags) = nullptr;
   Result (*add_node)(GraphNode*, Graph, const GraphNode* needs, std::size_t, ConditionalNodeParams*) = nullptr;
+  // --- without them no round becomes part of a graph that the owner of the stream captures
+  Result (*capture_info)(Stream, int* state, std::uint64_t* id, Graph*, const GraphNode**, std::size_t*) = nullptr;
+  Result (*exchange_capture_mode)(int* mode) = nullptr;
   // --- without it the first launch uploads the graph
   Result (*upload_graph)(GraphExec, Stream) = nullptr;
 
@@ -177,6 +180,7 @@ struct Calls {
     return create_graph && add_kernel_node && instantiate && launch_graph && destroy_exec && destroy_graph;
   }
   [[nodiscard]] constexpr bool captures() const noexcept { return begin_capture && end_capture && add_child_graph; }
+  [[nodiscard]] constexpr bool can_be_captured() const noexcept { return capture_info && exchange_capture_mode; }
   [[nodiscard]] constexpr bool has_conditional_nodes() const noexcept { return create_conditional && add_node; }
 };
 
@@ -238,6 +242,8 @@ constexpr void visit_optional(Calls& c, Visit visit) {
   visit("cuGraphAddChildGraphNode", "cuGraphAddChildGraphNode", c.add_child_graph);
   visit("cuGraphConditionalHandleCreate", "cuGraphConditionalHandleCreate", c.create_conditional);
   visit("cuGraphAddNode", "cuGraphAddNode", c.add_node);
+  visit("cuStreamGetCaptureInfo", "cuStreamGetCaptureInfo_v2", c.capture_info);
+  visit("cuThreadExchangeStreamCaptureMode", "cuThreadExchangeStreamCaptureMode", c.exchange_capture_mode);
   visit("cuGraphUpload", "cuGraphUpload", c.upload_graph);
 }
 

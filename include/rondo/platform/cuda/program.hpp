@@ -61,18 +61,22 @@ class Program {
   /// Submits one round to a stream of the device. @returns the driver's code; after a failure, `call` names the call
   [[nodiscard]] Result launch(const char*& call, Stream stream) noexcept {
     if (fill_.bytes != 0) [[unlikely]] {
-      call = "cuMemsetD8Async";
-      if (const Result code = driver().set(fill_.address, 0, fill_.bytes, stream); code != success) return code;
+      if (const Result code = fill(call, stream); code != success) return code;
     }
     if (exec_ == nullptr) [[unlikely]]
-      return loops_.empty() ? launch_each(launches_, call, stream) : launch_sections(call, stream);
+      return loops_.empty() ? launch_each(launches_, call, stream, options_.wait_after_each_task)
+                            : launch_sections(call, stream);
     call = "cuGraphLaunch";
     return driver().launch_graph(exec_, stream);
   }
 
-  /// Does the same on the caller's stream, which must not be in capture mode. Does not wait, so it may be called only
-  /// if the host decides about no loop.
-  [[nodiscard]] Result enqueue(const char*& call, Stream stream, bool) noexcept { return launch(call, stream); }
+  /// Does the same on the caller's stream. Does not wait, so it may be called only if the host decides about no loop.
+  /// `is_captured`: the stream is being captured, so tasks are launched one by one, and the graph must have no loops.
+  [[nodiscard]] Result enqueue(const char*& call, Stream stream, bool is_captured) noexcept {
+    if (!is_captured) return launch(call, stream);
+    if (const Result code = fill(call, stream); code != success) return code;
+    return launch_each(launches_, call, stream, false);
+  }
 
   /// Called when the arena has moved by that distance, modulo 2^64.
   void move_arena(std::uint64_t distance) noexcept {
@@ -262,14 +266,19 @@ class Program {
 
   [[nodiscard, gnu::noinline]] Result launch_sections(const char*& call, Stream stream) noexcept {
     const auto submit = [&](std::uint32_t s) {
-      if (sections_.empty() || sections_[s] == nullptr) return launch_each(section(s), call, stream);
+      if (sections_.empty() || sections_[s] == nullptr)
+        return launch_each(section(s), call, stream, options_.wait_after_each_task);
       call = "cuGraphLaunch";
       return driver().launch_graph(sections_[s], stream);
     };
     return loops_.run(call, stream, submit, [&] { return device_.calls().synchronize(stream, options_.timeout_ms); });
   }
-  [[nodiscard, gnu::noinline]] Result launch_each(std::span<Launch> launches, const char*& call,
-                                                  Stream stream) noexcept {
+  [[nodiscard]] Result fill(const char*& call, Stream stream) const noexcept {
+    call = "cuMemsetD8Async";
+    return fill_.bytes == 0 ? success : driver().set(fill_.address, 0, fill_.bytes, stream);
+  }
+  [[nodiscard, gnu::noinline]] Result launch_each(std::span<Launch> launches, const char*& call, Stream stream,
+                                                  bool waits) noexcept {
     for (Launch& l : launches) {
       Result code = success;
       if (l.library_call != streams::LibraryCalls::none) {
@@ -282,7 +291,7 @@ class Program {
             driver().launch(l.function, l.blocks, 1, 1, l.threads, 1, 1, l.shared_bytes, stream, parameters, nullptr);
       }
       if (code != success) return code;
-      if (!options_.wait_after_each_task) continue;
+      if (!waits) continue;
       under_way_ = l.position;
       call = Api::synchronize;
       code = device_.calls().synchronize(stream, options_.timeout_ms);

@@ -208,7 +208,6 @@ struct Api {
   static constexpr std::uint32_t timed_event = event_flag_sync | event_flag_time_line;
   static constexpr std::uint32_t stream_flags = stream_flag_fast_launch | stream_flag_fast_sync;
   static constexpr int event_complete = onboard::event_complete;
-  static constexpr AclError code_event_is_captured = onboard::code_event_is_captured;
 
   [[nodiscard]] static constexpr Errc errc_of(AclError code) noexcept { return onboard::errc_of(code); }
   [[nodiscard]] static constexpr Status status_of(AclError code) noexcept { return onboard::status_of(code); }

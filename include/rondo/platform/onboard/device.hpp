@@ -105,15 +105,13 @@ class Device {
   /// The caller's stream; null if there is none.
   [[nodiscard]] Stream callers_stream() const noexcept { return options_.stream; }
   [[nodiscard]] std::int32_t timeout_ms() const noexcept { return options_.timeout_ms; }
-  /// Sends work to the caller's stream from now on, if there is one, or to the session's own again. Does not wait for
-  /// either.
+  /// Sends work to the caller's stream from now on, if there is one, or to the session's own again; does not wait.
   void use_callers_stream(bool is_wanted) noexcept {
     if (options_.stream == nullptr || is_wanted == (stream_ == options_.stream)) return;
     std::swap(stream_, other_stream_);
     std::swap(is_busy_, is_other_busy_);
   }
-  /// Makes the device the calling thread's, and queries whether the caller's stream is being captured; see
-  /// streams::Capture.
+  /// Makes the device the calling thread's. `state`: whether the caller's stream is captured; see streams::Capture.
   [[nodiscard]] AclError capture_state(int& state) noexcept {
     state = 0;
     RunInstance graph = nullptr;
@@ -121,6 +119,13 @@ class Device {
     return code != code_ok || calls().capture_info == nullptr ? code
                                                               : calls().capture_info(options_.stream, &state, &graph);
   }
+  /// Whether the last round was recorded in the capture that is going on; `mark` was recorded after that round.
+  [[nodiscard]] bool was_recorded_here(Event mark) const noexcept {
+    int status = 0;
+    return calls().query_event(mark, &status) == code_event_is_captured;
+  }
+  void note_recorded() const noexcept {}  ///< Does nothing: the mark tells.
+  using InRelaxedMode = streams::AnyMode;
 
   /// Notes that work is on the stream, or is about to be.
   void work_begins() noexcept { is_busy_ = true; }
@@ -349,18 +354,13 @@ class Device {
       const timespec pause{0, pause_us * 1000};
       (void)nanosleep(&pause, nullptr);
       if (slept % pauses != 0) continue;
-      if (slept == pauses) began_ms = now_ms() - pauses * pause_us / 1000;
+      if (slept == pauses) began_ms = streams::now_ms() - pauses * pause_us / 1000;
       code = synchronize_own(1);
       if (code == code_ok) break;
-      const bool is_over = options_.timeout_ms >= 0 && now_ms() - began_ms >= options_.timeout_ms;
+      const bool is_over = options_.timeout_ms >= 0 && streams::now_ms() - began_ms >= options_.timeout_ms;
       if (errc_of(code) == Errc::timed_out && !is_over) code = code_ok;
     }
     return code;
-  }
-  [[nodiscard]] static std::int64_t now_ms() noexcept {
-    timespec now{};
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return now.tv_sec * 1000 + now.tv_nsec / 1'000'000;
   }
 
   Identity identity_;

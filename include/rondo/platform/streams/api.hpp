@@ -2,6 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
+#include <ctime>
+
 /// The common parts of platforms whose devices have streams and events: transfers through pinned memory, and rounds in
 /// flight. Every part is a template over the platform's device.
 ///
@@ -33,5 +36,17 @@ enum CopyKind : int {
   device_to_device = 3,
   host_to_buffer_to_device = 5,  ///< reads the host memory before the call returns
 };
+
+/// The mode exchange of platforms where no capture forbids to query an event.
+struct AnyMode {
+  AnyMode(const auto& /*device*/, bool /*is_wanted*/) noexcept {}
+};
+
+/// Returns the milliseconds of a clock that only moves forwards.
+[[nodiscard]] inline std::int64_t now_ms() noexcept {
+  timespec now{};
+  (void)clock_gettime(CLOCK_MONOTONIC, &now);
+  return now.tv_sec * 1000 + now.tv_nsec / 1'000'000;
+}
 
 }  // namespace rondo::platform::streams

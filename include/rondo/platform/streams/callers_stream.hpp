@@ -86,6 +86,7 @@ class CallersStream {
   }
   /// The last call of a round: records its event.
   [[nodiscard]] Status end() noexcept {
+    if (is_recording_) device_.note_recorded();
     has_recorded_ = has_recorded_ || is_recording_;
     is_pending_ = is_pending_ || !is_recording_;
     last_ = is_recording_ ? mark_ : end_;
@@ -99,10 +100,7 @@ class CallersStream {
   /// put on the stream earlier. Errors: fixed_address if the same capture has already recorded a round, which reads the
   /// data, too.
   [[nodiscard]] Status copy_before_replays(DevicePtr<std::byte> to, const void* from, Bytes size) noexcept {
-    int status = 0;
-    if (has_recorded_ && device_.calls().query_event(mark_, &status) == Api::code_event_is_captured) {
-      return Status{Errc::fixed_address};
-    }
+    if (has_recorded_ && device_.was_recorded_here(mark_)) return Status{Errc::fixed_address};
     return copy_after_rounds(to, from, size);
   }
 
@@ -130,6 +128,7 @@ class CallersStream {
     if (!is_pending_) return {};
     int state = not_captured;
     Code code = device_.capture_state(state);
+    const typename Device::InRelaxedMode relaxed(device_, state == being_captured);
     const std::int64_t begin_ms = code == code_ok ? now_ms() : 0;
     while (code == code_ok) {
       int status = 0;
@@ -167,11 +166,6 @@ class CallersStream {
   template <class T>
   [[nodiscard]] static T* pointer(DevicePtr<T> p) noexcept {
     return reinterpret_cast<T*>(p.address());  // NOLINT: an address for the runtime; the host never follows it
-  }
-  [[nodiscard]] static std::int64_t now_ms() noexcept {
-    timespec now{};
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return now.tv_sec * 1000 + now.tv_nsec / 1'000'000;
   }
 
   [[nodiscard]] Status copy(void* to, const void* from, Bytes size, CopyKind kind) noexcept {

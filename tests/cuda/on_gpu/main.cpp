@@ -13,6 +13,8 @@
 #include "cuda_stand_in/control.hpp"
 #endif
 
+#include <dlfcn.h>
+
 #include <cmath>
 #include <cstdio>
 #include <string>
@@ -134,6 +136,78 @@ std::vector<float> floats() {
   return hy;
 }
 
+/// The calls of cuBLAS that a matrix product needs, from its library if there is one.
+struct Blas {
+  Blas() {
+    for (const char* const name : {"libcublas.so.13", "libcublas.so.12", "libcublas.so.11", "libcublas.so"}) {
+      if (library == nullptr) library = dlopen(name, RTLD_NOW);
+    }
+    if (library == nullptr) return;
+    const auto find = [&]<class F>(const char* symbol, F*& call) {
+      call = reinterpret_cast<F*>(dlsym(library, symbol));
+    };
+    find("cublasCreate_v2", create);
+    find("cublasDestroy_v2", destroy);
+    find("cublasSetStream_v2", set_stream);
+    find("cublasSetWorkspace_v2", set_workspace);
+    find("cublasSgemm_v2", multiply);
+  }
+  void* library = nullptr;
+  int (*create)(void**) = nullptr;
+  int (*destroy)(void*) = nullptr;
+  int (*set_stream)(void*, void*) = nullptr;
+  int (*set_workspace)(void*, void*, std::size_t) = nullptr;
+  int (*multiply)(void*, int, int, int, int, int, const float*, const float*, int, const float*, int, const float*,
+                  float*, int) = nullptr;
+};
+
+/// A product of cuBLAS between two kernels of the graph, with operands that rounds bind anew: z = 2 (a b) + c.
+bool multiplies(const Blas& blas, int& captured) {
+  constexpr std::size_t side = 64, size = side * side;
+  constexpr std::int64_t elements = size, workspace = 1 << 20;
+  void* handle = nullptr;
+  const Cuda keeps_context{Cuda::Options{}};
+  if (blas.create(&handle) != 0) return false;
+  bool right = true;
+  {
+    TaskGraph graph;
+    const auto a = graph.input<float>("a", {elements}), b = graph.input<float>("b", {elements});
+    const auto z = graph.inout<float>("z", {elements});
+    const auto product = graph.workspace<float>("product", {elements});
+    const auto space = graph.workspace<std::uint8_t>("space", {workspace});
+    const auto product_of = [&](const LibraryCall& call) {
+      const float one = 1, zero = 0;
+      int code = blas.set_stream(handle, call.stream());
+      if (code == 0) code = blas.set_workspace(handle, call.data<void>(3), workspace);
+      if (code != 0) return code;
+      const int m = side;
+      return blas.multiply(handle, 0, 0, m, m, m, &one, call.data<float>(1), m, call.data<float>(0), m, &zero,
+                           call.data<float>(2), m);
+    };
+    graph.add_call("product", {reads(a), reads(b), writes(product), writes(space)}, product_of);
+    graph.add<on_gpu::Axpy>(product, z, 2.0F);
+    auto session = open<Cuda>(graph);
+    for (int round = 0; round < 20; ++round) {
+      std::vector<float> ha(size), hb(size), hz(size), expected(size);
+      for (std::size_t i = 0; i < size; ++i) {
+        ha[i] = static_cast<float>((i * 7 + static_cast<std::size_t>(round)) % 5);
+        hb[i] = static_cast<float>((i * 3) % 7);
+        expected[i] = hz[i] = static_cast<float>(i % 11);
+      }
+      for (std::size_t i = 0; i < side; ++i) {
+        for (std::size_t j = 0; j < side; ++j) {
+          for (std::size_t k = 0; k < side; ++k) expected[i * side + j] += 2 * ha[i * side + k] * hb[k * side + j];
+        }
+      }
+      const Status status = session.run_round(bind(a, ha), bind(b, hb), bind(z, hz));
+      if (!status.ok()) std::printf("%s\n", session.explain(status).c_str());
+      right = right && status.ok() && hz == expected;  // small integers: exact in any order
+    }
+    captured = session.platform().is_captured() ? 1 : 0;
+  }
+  return blas.destroy(handle) == 0 && right;
+}
+
 }  // namespace
 
 int main() {
@@ -155,6 +229,13 @@ int main() {
     for (std::size_t i = 0; i < here.size(); ++i)
       close = close && std::abs(here[i] - there[i]) <= 1e-6F * std::abs(there[i]);
     check(close, "floats differ by at most 1e-6");
+    int captured = 0;
+    if (const Blas blas; blas.library == nullptr) {
+      std::printf("skipped: there is no library of cuBLAS\n");
+    } else {
+      check(multiplies(blas, captured), "products of cuBLAS are tasks of a graph");
+      check(captured == 1, "they are captured");
+    }
   } catch (const Error& e) {
     check(false, e.what());
   }

@@ -11,6 +11,9 @@
 #include <doctest/doctest.h>
 
 #include <cstddef>
+#include <string>
+#include <thread>
+#include <vector>
 
 using namespace rondo;
 using namespace cuda_test;
@@ -231,4 +234,51 @@ TEST_CASE("what cannot be recorded is refused, and the capture takes no harm") {
           Status::of_task(Errc::unsupported, index(loops.loop)));
     CHECK(owner.driver.destroy_exec(owner.end_capture()) == 0);
   }
+}
+
+TEST_CASE("while another thread captures in the global mode, sessions open, run and close, and the capture is whole") {
+  const Clean clean;
+  const Owner owner;
+  REQUIRE(cuStreamBeginCapture_v2(owner.stream, 0) == 0);
+  std::vector<std::string> failed;
+  const auto need = [&](bool holds, const char* what) {
+    if (!holds) failed.emplace_back(what);
+  };
+  std::thread other([&] {
+    try {
+      Graph g;
+      const auto copy = g.graph.workspace<float>("copy", {Graph::n});
+      g.graph.add_call("copy", {reads(g.w), writes(copy)}, [](const LibraryCall& call) {
+        return P::enqueue_copy(call.stream(), call.data<float>(1), call.data<float>(0), Graph::n * sizeof(float));
+      });
+      auto session = open<P>(g.graph);
+      need(run(session, g, 1).second, "a round");
+      need(session.platform().is_captured(), "the library call is captured");
+      {
+        auto x = session.allocate(g.x);
+        const PinnedArray<float, P> pinned(session.platform(), 10);
+        need(session.upload(x, Floats(Graph::n, 1)).ok(), "an upload");
+      }
+      need(session.close().ok(), "close");
+      counting::Counting loops;
+      auto looped = open<P>(loops.graph);
+      need(loops.count_of(looped, 3) == 3, "a loop");
+      P::Options options;
+      options.timeout_ms = -1;
+      auto in_flight = open_pipelined<P, 2>(g.graph, options);
+      const Floats x(Graph::n, 1), w(Graph::n, 1);
+      Floats y(Graph::n), s(Graph::n, 10);
+      const auto ticket = in_flight.submit_round(bind(g.x, x), bind(g.w, w), bind(g.y, y), bind(g.s, s));
+      while (in_flight.poll() == 0) std::this_thread::yield();
+      need(in_flight.wait(ticket).ok() && y == Floats(Graph::n, 6), "a round in flight");
+    } catch (const Error& e) {
+      failed.emplace_back(e.what());
+    }
+  });
+  other.join();
+  for (const std::string& what : failed) FAIL_CHECK(what);
+  void* graph = nullptr;
+  CHECK(cuStreamEndCapture(owner.stream, &graph) == 0);
+  CHECK(owner.driver.destroy_graph(graph) == 0);
+  CHECK(misuses() == "");
 }

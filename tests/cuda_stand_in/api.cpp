@@ -92,7 +92,9 @@ class Entry {
     Machine& m = machine();
     ++m.counts[name];
     const auto is = [name](const char* other) { return std::strcmp(name, other) == 0; };
-    if (!is("cuStreamQuery") && !is("cuStreamSynchronize") && !is("cuCtxGetCurrent")) ++m.counts["all"];
+    const bool is_free = is("cuStreamQuery") || is("cuStreamSynchronize") || is("cuCtxGetCurrent") ||
+                         is("cuThreadExchangeStreamCaptureMode");
+    if (!is_free) ++m.counts["all"];
     if (stand_in::in_host_func) m.misuse(std::string(name) + " was called from a host func");
     for (auto fault = m.faults.begin(); fault != m.faults.end(); ++fault) {
       if (fault->call != name || (!fault->is_each && --fault->uses_left != 0)) continue;
@@ -142,12 +144,16 @@ int refuse_in_capture(StreamState& stream) {
   stream.capture->is_lost = true;
   return capture_unsupported;
 }
-/// Whether a capture of this thread, or one in the global mode, forbids calls that might wait for the device.
+/// Whether captures forbid calls that might wait for the device: those of this thread, and those of any thread in the
+/// global mode. They are lost then.
 bool capture_forbids() {
-  return capture_mode != 2 && std::any_of(machine().streams.begin(), machine().streams.end(), [](const StreamState* s) {
-           return s->capture != nullptr && s->capture->mode != 2 &&
-                  (s->capture->mode == 0 || s->capture->owner == std::this_thread::get_id());
-         });
+  bool forbids = false;
+  for (const StreamState* const s : machine().streams) {
+    if (s->capture == nullptr || s->capture->mode == 2 || capture_mode == 2) continue;
+    if (s->capture->mode == 1 && s->capture->owner != std::this_thread::get_id()) continue;
+    s->capture->is_lost = forbids = true;
+  }
+  return forbids;
 }
 template <class T>
 T* pointer(std::uint64_t address) {
@@ -189,8 +195,12 @@ int copy(const char* call, Op op, bool in, StreamState& stream, std::unique_lock
     m.submit(stream, std::move(op));
     return success;
   }
-  // Pageable memory: a copy to the device reads its bytes at once; a copy from the device waits.
-  if (stream.capture != nullptr) return refuse_in_capture(stream);
+  // Pageable memory: a copy to the device reads its bytes at once; a copy from the device waits. In a capture, either
+  // is made when the graph runs.
+  if (stream.capture != nullptr) {
+    m.submit(stream, std::move(op));
+    return success;
+  }
   if (in) {
     op.bytes.assign(op.from, op.from + op.size);
     op.from = nullptr;
@@ -519,6 +529,7 @@ CUDA_CALL cuStreamCreateWithPriority(void** stream, unsigned, int) {
 }
 CUDA_CALL cuStreamDestroy_v2(void* handle) {
   Entry entry("cuStreamDestroy", Needs::context);
+  if (capture_forbids()) return capture_unsupported;
   if (entry.code == invalid_context) return entry.code;
   StreamState* const stream = stream_of("cuStreamDestroy", handle);
   if (stream == nullptr) return invalid_handle;
@@ -529,6 +540,7 @@ CUDA_CALL cuStreamDestroy_v2(void* handle) {
 }
 CUDA_CALL cuStreamSynchronize(void* handle) {
   Entry entry("cuStreamSynchronize", Needs::context);
+  if (capture_forbids()) return capture_unsupported;
   if (entry.code != success) return entry.code;
   StreamState* const stream = stream_of("cuStreamSynchronize", handle);
   if (stream == nullptr) return invalid_handle;
@@ -586,7 +598,7 @@ CUDA_CALL cuStreamGetCaptureInfo_v2(void* handle, int* state, std::uint64_t* id,
   return success;
 }
 CUDA_CALL cuThreadExchangeStreamCaptureMode(int* mode) {
-  const Entry entry("cuThreadExchangeStreamCaptureMode", Needs::context);
+  const Entry entry("cuThreadExchangeStreamCaptureMode", Needs::initialised);
   if (entry.code == success) std::swap(capture_mode, *mode);
   return entry.code;
 }
@@ -631,6 +643,7 @@ CUDA_CALL cuEventCreate(void** event, unsigned flags) {
 }
 CUDA_CALL cuEventDestroy_v2(void* handle) {
   Entry entry("cuEventDestroy", Needs::context);
+  if (capture_forbids()) return capture_unsupported;
   if (entry.code == invalid_context) return entry.code;
   EventState* const event = event_of("cuEventDestroy", handle);
   if (event == nullptr) return invalid_handle;
@@ -699,6 +712,7 @@ CUDA_CALL cuMemAlloc_v2(std::uint64_t* address, std::size_t size) {
 }
 CUDA_CALL cuMemFree_v2(std::uint64_t address) {
   Entry entry("cuMemFree", Needs::context);
+  if (capture_forbids()) return capture_unsupported;
   if (entry.code == invalid_context) return entry.code;
   Machine& m = machine();
   const auto found = m.blocks.find(address);
@@ -712,6 +726,7 @@ CUDA_CALL cuMemFree_v2(std::uint64_t address) {
 }
 CUDA_CALL cuMemHostAlloc(void** p, std::size_t size, unsigned) {
   const Entry entry("cuMemHostAlloc", Needs::context);
+  if (capture_forbids()) return capture_unsupported;
   if (entry.code != success) return entry.code;
   if (size == 0) return invalid_value;
   *p = std::aligned_alloc(64, (size + 63) / 64 * 64);
@@ -722,6 +737,7 @@ CUDA_CALL cuMemHostAlloc(void** p, std::size_t size, unsigned) {
 }
 CUDA_CALL cuMemFreeHost(void* p) {
   Entry entry("cuMemFreeHost", Needs::context);
+  if (capture_forbids()) return capture_unsupported;
   if (entry.code == invalid_context) return entry.code;
   Machine& m = machine();
   const auto found = m.pinned.find(reinterpret_cast<std::uintptr_t>(p));
@@ -814,6 +830,7 @@ CUDA_CALL cuMemsetD8Async(std::uint64_t to, unsigned char value, std::size_t siz
 
 CUDA_CALL cuModuleLoadDataEx(void** module, const void* image, unsigned count, int* options, void** values) {
   const Entry entry("cuModuleLoadDataEx", Needs::context);
+  if (capture_forbids()) return capture_unsupported;
   if (entry.code != success) return entry.code;
   char* log = nullptr;
   std::size_t log_bytes = 0;
@@ -830,6 +847,7 @@ CUDA_CALL cuModuleLoadDataEx(void** module, const void* image, unsigned count, i
 }
 CUDA_CALL cuModuleUnload(void* handle) {
   Entry entry("cuModuleUnload", Needs::context);
+  if (capture_forbids()) return capture_unsupported;
   if (entry.code == invalid_context) return entry.code;
   auto* const module = static_cast<CudaModule*>(handle);
   if (!driver().modules.contains(module)) return misuse("cuModuleUnload", "no such module");
@@ -971,6 +989,7 @@ CUDA_CALL cuGraphAddNode(void** made, void* handle, void* const* needs, std::siz
 }
 CUDA_CALL cuGraphInstantiateWithFlags(void** exec, void* handle, unsigned long long) {
   const Entry entry("cuGraphInstantiateWithFlags", Needs::context);
+  if (capture_forbids()) return capture_unsupported;
   if (entry.code != success) return entry.code;
   auto* const graph = static_cast<CudaGraph*>(handle);
   if (!driver().graphs.contains(graph)) return misuse("cuGraphInstantiateWithFlags", "no such graph");
@@ -983,6 +1002,7 @@ CUDA_CALL cuGraphInstantiateWithFlags(void** exec, void* handle, unsigned long l
 }
 CUDA_CALL cuGraphUpload(void* exec, void* on) {
   const Entry entry("cuGraphUpload", Needs::context);
+  if (capture_forbids()) return capture_unsupported;
   if (entry.code != success) return entry.code;
   if (!driver().executables.contains(exec)) return misuse("cuGraphUpload", "no such graph");
   return stream_of("cuGraphUpload", on) == nullptr ? invalid_handle : success;
@@ -994,6 +1014,7 @@ CUDA_CALL cuGraphLaunch(void* exec, void* on) {
   if (found == driver().executables.end()) return misuse("cuGraphLaunch", "no such graph");
   StreamState* const stream = stream_of("cuGraphLaunch", on);
   if (stream == nullptr) return invalid_handle;
+  if (stream->capture != nullptr) return refuse_in_capture(*stream);
   if (found->second->ops.empty()) return success;
   Op op;
   op.kind = Op::Kind::graph;
@@ -1003,6 +1024,7 @@ CUDA_CALL cuGraphLaunch(void* exec, void* on) {
 }
 CUDA_CALL cuGraphExecDestroy(void* exec) {
   Entry entry("cuGraphExecDestroy", Needs::context);
+  if (capture_forbids()) return capture_unsupported;
   if (entry.code == invalid_context) return entry.code;
   driver().places.erase(exec);
   if (driver().executables.erase(exec) == 0) return misuse("cuGraphExecDestroy", "no such graph");

@@ -5,6 +5,7 @@
 
 #include <rondo/platform/cuda/codes.hpp>
 #include <rondo/platform/cuda/driver.hpp>
+#include <rondo/platform/streams/callers_stream.hpp>
 
 #include <cuda.h>
 
@@ -130,5 +131,26 @@ static_assert(offsetof(cuda::CopyRows, to) == offsetof(CUDA_MEMCPY2D, dstDevice)
 static_assert(offsetof(cuda::CopyRows, to_pitch) == offsetof(CUDA_MEMCPY2D, dstPitch));
 static_assert(offsetof(cuda::CopyRows, width) == offsetof(CUDA_MEMCPY2D, WidthInBytes));
 static_assert(offsetof(cuda::CopyRows, height) == offsetof(CUDA_MEMCPY2D, Height));
+
+using Conditional = CUgraphNodeParams;
+static_assert(sizeof(cuda::ConditionalNodeParams) == sizeof(Conditional));
+static_assert(cuda::ConditionalNodeParams{}.type == CU_GRAPH_NODE_TYPE_CONDITIONAL);
+static_assert(int{cuda::ConditionalNodeParams::when} == CU_GRAPH_COND_TYPE_IF);
+static_assert(int{cuda::ConditionalNodeParams::loop} == CU_GRAPH_COND_TYPE_WHILE);
+static_assert(sizeof(std::uint64_t) == sizeof(CUgraphConditionalHandle));
+static_assert(offsetof(cuda::ConditionalNodeParams, handle) ==
+              offsetof(Conditional, conditional) + offsetof(CUDA_CONDITIONAL_NODE_PARAMS, handle));
+static_assert(offsetof(cuda::ConditionalNodeParams, kind) ==
+              offsetof(Conditional, conditional) + offsetof(CUDA_CONDITIONAL_NODE_PARAMS, type));
+static_assert(offsetof(cuda::ConditionalNodeParams, body_count) ==
+              offsetof(Conditional, conditional) + offsetof(CUDA_CONDITIONAL_NODE_PARAMS, size));
+static_assert(offsetof(cuda::ConditionalNodeParams, bodies) ==
+              offsetof(Conditional, conditional) + offsetof(CUDA_CONDITIONAL_NODE_PARAMS, phGraph_out));
+static_assert(offsetof(cuda::ConditionalNodeParams, context) ==
+              offsetof(Conditional, conditional) + offsetof(CUDA_CONDITIONAL_NODE_PARAMS, ctx));
+
+static_assert(rondo::platform::streams::not_captured == CU_STREAM_CAPTURE_STATUS_NONE);
+static_assert(rondo::platform::streams::being_captured == CU_STREAM_CAPTURE_STATUS_ACTIVE);
+static_assert(rondo::platform::streams::capture_lost == CU_STREAM_CAPTURE_STATUS_INVALIDATED);
 
 int main() {}

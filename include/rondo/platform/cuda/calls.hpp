@@ -64,6 +64,7 @@ class StreamCalls {
   /// because the driver's own wait has no time limit. Without a limit (-1) it calls the driver's wait.
   [[nodiscard]] Result synchronize(Stream stream, std::int32_t timeout_ms) const noexcept {
     if (timeout_ms < 0) return calls_->synchronize(stream);
+    const InRelaxedMode relaxed(*calls_);  // so that another thread's capture is not ended by a query
     for (std::uint32_t i = 0; i < spins_; ++i) {
       if (const Result code = calls_->query_stream(stream); code != not_ready) return code;
     }

@@ -118,23 +118,6 @@ class Device {
   void note_recorded() noexcept { recorded_in_ = capture_; }
   /// Whether the last round was recorded in the capture that capture_state() has found.
   [[nodiscard]] bool was_recorded_here(Event) const noexcept { return recorded_in_ == capture_; }
-  /// While one exists that is wanted, the calling thread may make calls that captures otherwise forbid.
-  class InRelaxedMode {
-   public:
-    InRelaxedMode(const Device& device, bool is_wanted) noexcept
-        : exchange_{is_wanted ? device.driver().exchange_capture_mode : nullptr} {
-      if (exchange_ != nullptr) (void)exchange_(&mode_);
-    }
-    InRelaxedMode(const InRelaxedMode&) = delete;
-    InRelaxedMode& operator=(const InRelaxedMode&) = delete;
-    ~InRelaxedMode() {
-      if (exchange_ != nullptr) (void)exchange_(&mode_);
-    }
-
-   private:
-    Result (*exchange_)(int*);
-    int mode_ = capture_relaxed;
-  };
   /// Notes that the bytes that copy_snapshot() took have arrived, so that their buffer is free.
   void reuse_snapshots() noexcept { snapshots_used_ = 0; }
 
@@ -208,7 +191,6 @@ class Device {
   /// Copies and waits. The stream must be idle; null: a stream beside the caller's, which may be being captured.
   [[nodiscard]] Result copy_now(void* to, const void* from, std::uint64_t size, int kind,
                                 Stream stream) const noexcept {
-    const InRelaxedMode relaxed(*this, stream == nullptr);
     if (stream == nullptr) stream = aside_;
     const Result code = calls().copy_async(to, size, from, size, kind, stream);
     return code == success ? calls().synchronize(stream, options_.timeout_ms) : code;

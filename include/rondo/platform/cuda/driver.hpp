@@ -247,4 +247,20 @@ constexpr void visit_optional(Calls& c, Visit visit) {
   visit("cuGraphUpload", "cuGraphUpload", c.upload_graph);
 }
 
+/// While one exists, captures of streams do not forbid any call of the thread.
+class InRelaxedMode {
+ public:
+  explicit InRelaxedMode(const Calls& calls) noexcept : exchange_{calls.exchange_capture_mode} { exchange(); }
+  InRelaxedMode(const InRelaxedMode&) = delete;
+  InRelaxedMode& operator=(const InRelaxedMode&) = delete;
+  ~InRelaxedMode() { exchange(); }
+
+ private:
+  void exchange() noexcept {
+    if (exchange_ != nullptr) (void)exchange_(&mode_);
+  }
+  Result (*exchange_)(int*);
+  int mode_ = capture_relaxed;
+};
+
 }  // namespace rondo::platform::cuda

@@ -38,6 +38,10 @@ inline void check(const Calls& calls, const char* platform, const char* call, Re
 /// The driver in this process. Its library is found and initialised once. The primary context of each device is
 /// retained while any session has the device open, so that frameworks in the same process share it.
 ///
+/// While some thread captures a stream in the global mode, the driver refuses calls such as allocating memory or asking
+/// an event in all threads, and that capture is lost. Such calls are therefore made in the relaxed mode, except
+/// query_stream, whose callers change the mode themselves.
+///
 /// Thread safety: any thread. Lifetime: until the process ends, so that a session may outlive main. Errors: open()
 /// throws as open_library() does, and errors of the driver; it then releases everything.
 class Runtime {
@@ -59,7 +63,11 @@ class Runtime {
                                               "survive a fork; fork before the first session, or start a new program"});
     }
     if (!is_found_) {
-      open_library(calls_);
+      open_library(driver_);
+      calls_ = driver_;
+      relax<&Calls::malloc, &Calls::free, &Calls::malloc_host, &Calls::free_host, &Calls::synchronize,
+            &Calls::query_event, &Calls::destroy_stream, &Calls::destroy_event, &Calls::load_module,
+            &Calls::unload_module, &Calls::instantiate, &Calls::upload_graph, &Calls::destroy_exec>();
       is_found_ = true;
     }
     if (!is_initialised_) {
@@ -86,8 +94,24 @@ class Runtime {
  private:
   Runtime() = default;
 
+  template <auto... slots>
+  void relax() noexcept {
+    const auto wrap = [this]<auto slot, class... A>(Slot<slot>, Result (*&call)(A...)) {
+      if (call == nullptr) return;
+      call = [](A... a) {
+        const Calls& driver = instance().driver_;
+        const InRelaxedMode relaxed(driver);
+        return (driver.*slot)(a...);
+      };
+    };
+    (wrap(Slot<slots>{}, calls_.*slots), ...);
+  }
+  template <auto>
+  struct Slot {};
+
   std::mutex mutex_;
-  Calls calls_;
+  Calls driver_;  ///< the calls of the library
+  Calls calls_;   ///< those that sessions make
   bool is_found_ = false;
   bool is_initialised_ = false;
   std::atomic<bool> is_child_{false};

@@ -125,7 +125,6 @@ class Device {
     return calls().query_event(mark, &status) == code_event_is_captured;
   }
   void note_recorded() const noexcept {}  ///< Does nothing: the mark tells.
-  using InRelaxedMode = streams::AnyMode;
 
   /// Notes that work is on the stream, or is about to be.
   void work_begins() noexcept { is_busy_ = true; }

@@ -37,11 +37,6 @@ enum CopyKind : int {
   host_to_buffer_to_device = 5,  ///< reads the host memory before the call returns
 };
 
-/// The mode exchange of platforms where no capture forbids to query an event.
-struct AnyMode {
-  AnyMode(const auto& /*device*/, bool /*is_wanted*/) noexcept {}
-};
-
 /// Returns the milliseconds of a clock that only moves forwards.
 [[nodiscard]] inline std::int64_t now_ms() noexcept {
   timespec now{};

@@ -128,7 +128,6 @@ class CallersStream {
     if (!is_pending_) return {};
     int state = not_captured;
     Code code = device_.capture_state(state);
-    const typename Device::InRelaxedMode relaxed(device_, state == being_captured);
     const std::int64_t begin_ms = code == code_ok ? now_ms() : 0;
     while (code == code_ok) {
       int status = 0;

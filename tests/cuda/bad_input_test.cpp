@@ -13,6 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include <algorithm>
+#include <initializer_list>
 
 #include <cstdlib>
 #include <string_view>
@@ -176,16 +177,18 @@ TEST_CASE("a driver that is too old for a call is an error that names version an
     CHECK(has(text, name));
     if (std::string_view(name) != "cuDriverGetVersion") CHECK(has(text, "driver version 9.2"));
   });
-  const std::string_view for_captures[] = {"cuStreamBeginCapture", "cuStreamEndCapture", "cuGraphAddChildGraphNode"};
-  const std::string_view for_conditions[] = {"cuGraphConditionalHandleCreate", "cuGraphAddNode"};
+  const auto needs = [](std::initializer_list<std::string_view> calls, std::string_view name) {
+    return std::ranges::count(calls, name) != 0;
+  };
   visit_optional(table, [&](std::string_view name, const char*, auto&) {
     CAPTURE(name);
     const Calls calls = fill_without(name);
-    const bool is_for_captures = std::ranges::count(for_captures, name) != 0;
-    const bool is_for_conditions = std::ranges::count(for_conditions, name) != 0;
-    CHECK(calls.has_graphs() == (is_for_captures || is_for_conditions || name == "cuGraphUpload"));
-    CHECK(calls.captures() == !is_for_captures);
-    CHECK(calls.has_conditional_nodes() == !is_for_conditions);
+    CHECK(calls.has_graphs() != needs({"cuGraphCreate", "cuGraphAddKernelNode", "cuGraphInstantiateWithFlags",
+                                       "cuGraphLaunch", "cuGraphExecDestroy", "cuGraphDestroy"},
+                                      name));
+    CHECK(calls.captures() != needs({"cuStreamBeginCapture", "cuStreamEndCapture", "cuGraphAddChildGraphNode"}, name));
+    CHECK(calls.has_conditional_nodes() != needs({"cuGraphConditionalHandleCreate", "cuGraphAddNode"}, name));
+    CHECK(calls.can_be_captured() != needs({"cuStreamGetCaptureInfo", "cuThreadExchangeStreamCaptureMode"}, name));
   });
   CHECK(version_asked > 0);
 }

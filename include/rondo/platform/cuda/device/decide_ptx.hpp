@@ -112,10 +112,10 @@ $L__BB0_11:
 	st.param.b64 	[param0+0], %rd18;
 	.param .b32 param1;
 	st.param.b32 	[param1+0], %r23;
-	call.uni 
-	cudaGraphSetConditional, 
+	call.uni
+	cudaGraphSetConditional,
 	(
-	param0, 
+	param0,
 	param1
 	);
 	}

@@ -12,9 +12,9 @@ using namespace rondo;
 
 namespace {
 
-/// Elements of the memory that each description names.
+/// The memory that each description names: so many elements of the largest type.
 constexpr std::size_t room = 64;
-float elements[room];
+std::int64_t elements[room];
 
 __extension__ using Wide = unsigned __int128;
 

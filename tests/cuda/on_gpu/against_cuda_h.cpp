@@ -29,7 +29,6 @@ static_assert(cuda::invalid_handle == CUDA_ERROR_INVALID_HANDLE && cuda::not_fou
 static_assert(cuda::not_ready == CUDA_ERROR_NOT_READY && cuda::launch_timeout == CUDA_ERROR_LAUNCH_TIMEOUT);
 static_assert(cuda::not_supported == CUDA_ERROR_NOT_SUPPORTED);
 static_assert(cuda::stream_capture_unsupported == CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
-static_assert(cuda::Api::code_event_is_captured == CUDA_ERROR_CAPTURED_EVENT);
 
 // The meaning of codes, by name.
 static_assert(cuda::errc_of(CUDA_ERROR_STUB_LIBRARY) == Errc::no_such_device);
@@ -91,16 +90,16 @@ static_assert(cuda::is_sticky(CUDA_ERROR_LAUNCH_FAILED) && cuda::is_sticky(CUDA_
 static_assert(cuda::is_sticky(CUDA_ERROR_HARDWARE_STACK_ERROR) && cuda::is_sticky(CUDA_ERROR_ECC_UNCORRECTABLE));
 static_assert(!cuda::is_sticky(CUDA_ERROR_OUT_OF_MEMORY) && !cuda::is_sticky(CUDA_ERROR_NOT_READY));
 
-static_assert(cuda::max_threads_per_block == CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK);
-static_assert(cuda::max_grid_x == CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X);
-static_assert(cuda::max_shared_per_block == CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK);
-static_assert(cuda::multiprocessors == CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
-static_assert(cuda::compute_major == CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR);
-static_assert(cuda::compute_minor == CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
-static_assert(cuda::max_shared_opt_in == CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN);
-static_assert(cuda::function_max_threads == CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK);
-static_assert(cuda::function_shared_bytes == CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES);
-static_assert(cuda::function_max_dynamic_shared == CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES);
+static_assert(int{cuda::max_threads_per_block} == int{CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK});
+static_assert(int{cuda::max_grid_x} == int{CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X});
+static_assert(int{cuda::max_shared_per_block} == int{CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK});
+static_assert(int{cuda::multiprocessors} == int{CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT});
+static_assert(int{cuda::compute_major} == int{CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR});
+static_assert(int{cuda::compute_minor} == int{CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR});
+static_assert(int{cuda::max_shared_opt_in} == int{CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN});
+static_assert(int{cuda::function_max_threads} == int{CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK});
+static_assert(int{cuda::function_shared_bytes} == int{CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES});
+static_assert(int{cuda::function_max_dynamic_shared} == int{CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES});
 
 static_assert(cuda::stream_non_blocking == CU_STREAM_NON_BLOCKING);
 static_assert(cuda::event_blocking_sync == CU_EVENT_BLOCKING_SYNC);
@@ -149,8 +148,8 @@ static_assert(offsetof(cuda::ConditionalNodeParams, bodies) ==
 static_assert(offsetof(cuda::ConditionalNodeParams, context) ==
               offsetof(Conditional, conditional) + offsetof(CUDA_CONDITIONAL_NODE_PARAMS, ctx));
 
-static_assert(rondo::platform::streams::not_captured == CU_STREAM_CAPTURE_STATUS_NONE);
-static_assert(rondo::platform::streams::being_captured == CU_STREAM_CAPTURE_STATUS_ACTIVE);
-static_assert(rondo::platform::streams::capture_lost == CU_STREAM_CAPTURE_STATUS_INVALIDATED);
+static_assert(int{rondo::platform::streams::not_captured} == int{CU_STREAM_CAPTURE_STATUS_NONE});
+static_assert(int{rondo::platform::streams::being_captured} == int{CU_STREAM_CAPTURE_STATUS_ACTIVE});
+static_assert(int{rondo::platform::streams::capture_lost} == int{CU_STREAM_CAPTURE_STATUS_INVALIDATED});
 
 int main() {}

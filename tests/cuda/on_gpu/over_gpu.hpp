@@ -118,6 +118,9 @@ inline bool rondo_cuda_stand_in_peek(std::uint64_t address, void* to, std::size_
   return cuda_on_gpu::driver_call<int(void*, std::uint64_t, std::size_t)>("cuMemcpyDtoH_v2")(to, address, size) == 0;
 }
 inline bool rondo_cuda_stand_in_poke(std::uint64_t address, const void* from, std::size_t size) {
-  return cuda_on_gpu::driver_call<int(std::uint64_t, const void*, std::size_t)>("cuMemcpyHtoD_v2")(address, from,
-                                                                                                   size) == 0;
+  const int code =
+      cuda_on_gpu::driver_call<int(std::uint64_t, const void*, std::size_t)>("cuMemcpyHtoD_v2")(address, from, size);
+  // The call returns when it has read pageable memory, so the copy may still be under way, and sessions' streams do not
+  // wait for the stream that it is on.
+  return code == 0 && cuda_on_gpu::driver_call<int()>("cuCtxSynchronize")() == 0;
 }

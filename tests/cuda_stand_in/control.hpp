@@ -29,9 +29,9 @@ std::uint64_t rondo_cuda_stand_in_faults_left();
 void rondo_cuda_stand_in_hang();
 void rondo_cuda_stand_in_resume();
 
-/// The number of uses of a call since the reset; null counts all calls except the queries cuStreamQuery and
-/// cuCtxGetCurrent. Also the bytes that copies moved over the bus ("bytes_in", "bytes_out"), and the number of copies
-/// that made the host wait ("pageable").
+/// The number of uses of a call since the reset; null counts all calls except waits, cuStreamQuery, cuCtxGetCurrent and
+/// cuThreadExchangeStreamCaptureMode. Also the bytes that copies moved over the bus ("bytes_in", "bytes_out"), and the
+/// number of copies that made the host wait ("pageable").
 std::uint64_t rondo_cuda_stand_in_calls(const char* call);
 /// The number of objects that exist, of one kind: "memory", "pinned", "streams", "events", "graphs", "executables",
 /// "modules", "contexts"; null counts all.

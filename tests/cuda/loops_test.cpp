@@ -208,10 +208,10 @@ TEST_CASE("A loop on a device that hangs times out, and a stop request ends a ro
 
 TEST_CASE("Conditions may be in memory of each kind, which does not move with the arena") {
   const Clean clean;
-  for (const std::uint64_t version : {12040U, 12020U}) {  // the device decides, the host does
-    rondo_cuda_stand_in_limit("version", version);
+  for (const std::uint64_t newest : {12040U, 12020U}) {  // the device decides, the host does
+    rondo_cuda_stand_in_limit("version", newest);
     for (const MemoryKind kind : {MemoryKind::device, MemoryKind::peer, MemoryKind::mapped_host}) {
-      CAPTURE(version);
+      CAPTURE(newest);
       CAPTURE(kind);
       check_conditions_in<P>(kind);
     }

@@ -96,7 +96,7 @@ class Runtime {
 
   template <auto... slots>
   void relax() noexcept {
-    const auto wrap = [this]<auto slot, class... A>(Slot<slot>, Result (*&call)(A...)) {
+    const auto wrap = []<auto slot, class... A>(Slot<slot>, Result (*&call)(A...)) {
       if (call == nullptr) return;
       call = [](A... a) {
         const Calls& driver = instance().driver_;

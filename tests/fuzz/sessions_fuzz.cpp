@@ -200,7 +200,10 @@ class Program {
   }
   void stop() {
     finish();
-    if constexpr (requires { session_.request_stop(); }) {
+    if constexpr (requires { Session::Platform::runs_over_stand_in; }) {
+      session_.request_stop();  // ends rounds with loops only
+      round(0);
+    } else if constexpr (requires { session_.request_stop(); }) {
       session_.request_stop();
       const Status status = session_.run_round(bind(g_.x, x_), bind(g_.w, w_), bind(g_.y, y_));
       fuzz::require(status.code() == Errc::stopped);

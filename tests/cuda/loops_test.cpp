@@ -104,6 +104,10 @@ TEST_CASE("Where the driver has no conditional nodes, each section of a graph wi
     rondo_cuda_stand_in_fault("cuGraphAddKernelNode", 3, 1);
     why = "the driver refused conditional nodes";
   }
+  SUBCASE("it refuses to upload the graph") {
+    rondo_cuda_stand_in_fault("cuGraphUpload", 1, 801);
+    why = "the driver refused conditional nodes";
+  }
   SUBCASE("it refuses the whole graph") {
     rondo_cuda_stand_in_fault("cuGraphInstantiateWithFlags", 1, 801);
     why = "the driver refused conditional nodes";

@@ -62,8 +62,9 @@ struct Options {
   /// that rondo_add_cuda_kernels() embedded in the program.
   std::span<const CudaModule> kernels{};
   /// A CUstream of the caller, on which rounds run instead of the session's own stream. It must belong to the device's
-  /// primary context, outlive the session, and not be in capture mode while a round runs. Rondo does not wait for
-  /// rounds that enqueue_round() puts there. Rounds in flight use streams of their own in any case.
+  /// primary context and outlive the session. While it is in capture mode, enqueue_round() records a round in that
+  /// capture, and rounds that wait fail. Rondo does not wait for rounds that enqueue_round() puts there. Rounds in
+  /// flight use streams of their own in any case.
   void* stream = nullptr;
   /// The most device memory that the session may allocate.
   Bytes device_memory{std::uint64_t{1} << 62};

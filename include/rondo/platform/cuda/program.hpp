@@ -227,9 +227,10 @@ class Program {
     refusal_ = maker.refusal();
     if (!refusal_.empty()) return "a library call could not be captured";
     const Errc errc = errc_of(code);
-    if (errc == Errc::unsupported || errc == Errc::invalid_argument) return "the driver refused conditional nodes";
-    device_.must(call, code);
-    return "";
+    const bool is_refused = errc == Errc::unsupported || errc == Errc::invalid_argument;
+    if (!is_refused) device_.must(call, code);
+    if (is_refused && exec_ != nullptr) (void)driver().destroy_exec(std::exchange(exec_, nullptr));
+    return is_refused ? "the driver refused conditional nodes" : "";
   }
   [[nodiscard]] std::uint64_t left_bytes() const noexcept { return view_.loops.size() * sizeof(ArgWord); }
 

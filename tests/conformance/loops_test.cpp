@@ -417,6 +417,7 @@ TEST_CASE_TEMPLATE("A zeroed workspace is zeroed once in a round, and a library 
   });
   graph.add<Copy>(kept, y);
   auto session = open<P>(graph, busy_options<P>());
+  keep.times = 0;
   for (const Int wanted : {3, 1, 5}) {
     const Ints in{wanted};
     Ints out{-1};
@@ -424,7 +425,7 @@ TEST_CASE_TEMPLATE("A zeroed workspace is zeroed once in a round, and a library 
     REQUIRE_MESSAGE(status.ok(), session.explain(status).c_str());
     CHECK(out[0] == wanted);
   }
-  CHECK(keep.times == (is_over_stand_in<P> ? 1 : 9));  // where it is captured, it is called once
+  CHECK(keep.times == (is_over_stand_in<P> ? 0 : 9));  // where it was captured, no round calls it
 }
 
 TEST_CASE("A prediction counts the expected repetitions, or the most") {

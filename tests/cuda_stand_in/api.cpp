@@ -588,7 +588,7 @@ CUDA_CALL cuStreamBeginCapture_v2(void* handle, int mode) {
   stream->capture->mode = mode;
   return success;
 }
-CUDA_CALL cuStreamGetCaptureInfo_v2(void* handle, int* state, std::uint64_t* id, void**, const void***, std::size_t*) {
+CUDA_CALL cuStreamGetCaptureInfo_v2(void* handle, int* state, std::uint64_t* id, void**, void* const**, std::size_t*) {
   const Entry entry("cuStreamGetCaptureInfo", Needs::context);
   if (entry.code != success) return entry.code;
   const StreamState* const stream = stream_of("cuStreamGetCaptureInfo", handle);

@@ -43,7 +43,8 @@ void run_refresh_carried(std::uint32_t blocks, std::uint32_t threads, const std:
 
 void run_decide(std::uint32_t blocks, std::uint32_t threads, const std::uint64_t* p) {
   each_thread(blocks, threads, [&] {
-    rondo_decide(reinterpret_cast<const u64*>(p[0]), reinterpret_cast<u64*>(p[1]), p[2], static_cast<u32>(p[3]));
+    rondo_decide(reinterpret_cast<const u64*>(p[0]), reinterpret_cast<u64*>(p[1]), p[2],
+                 *reinterpret_cast<const u32*>(&p[3]));  // the last parameter has 4 bytes
   });
 }
 

@@ -427,3 +427,239 @@ TEST_CASE_TEMPLATE("A base among many is found wherever it is", T, RONDO_TEST_ME
     CHECK(ports.is_right(refresher));
   }
 }
+
+TEST_CASE("A choice is told how many slots only the device computed, and for how many refreshes fewer changed") {
+  Ports ports(8);
+  P platform{{}};
+  auto refresher = ports.make<update::Refresher<P, update::Auto, Noting>>(platform);
+  const auto refresh = [&](std::uint32_t moved, Mechanism chosen) {
+    Noting::chosen = chosen;
+    for (std::uint32_t port = 0; port < moved; ++port) ports.move(refresher, port);
+    REQUIRE(refresher.refresh());
+    CHECK(ports.is_right(refresher));
+    return std::pair{Noting::facts.late_slots, Noting::facts.quiet};
+  };
+  using Told = std::pair<std::uint64_t, std::uint64_t>;
+  CHECK(refresh(5, Mechanism::device_op) == Told{0, 0});
+  CHECK(refresh(2, Mechanism::device_op) == Told{3, 1});
+  CHECK(refresh(1, Mechanism::segment_copy) == Told{4, 2});
+  CHECK(refresh(1, Mechanism::segment_copy) == Told{0, 0});  // the copy has written those that were late
+}
+
+TEST_CASE("A choice is told that a launch cannot carry more than the platform's limit") {
+  Ports ports(200);
+  P platform{{}};
+  auto refresher = ports.make<update::Refresher<P, update::Auto, Noting>>(platform);
+  Noting::chosen = Mechanism::in_launch;
+  ports.move(refresher, 7);
+  REQUIRE(refresher.refresh());
+  CHECK(Noting::facts.launch_bytes > P::max_launch_bytes);
+  CHECK(!Noting::facts.in_launch);
+  CHECK(refresher.refreshed().mechanism == Mechanism::segment_copy);
+  CHECK(ports.is_right(refresher));
+}
+
+TEST_CASE("The device has memory for the table of bases only if it may compute from that table") {
+  Ports ports(40);
+  P platform{{}};
+  const Bytes with = ports.make<By<Mechanism::device_op>>(platform).device_bytes();
+  const Bytes without = ports.make<By<Mechanism::in_launch>>(platform).device_bytes();
+  CHECK(with.value - without.value == align_up(8 * ports.bases.count, 64));
+}
+
+TEST_CASE("A device op copies the bases that differ from the device's, and none if there is none") {
+  Ports ports(40, false, 1);
+  P platform{{}};
+  auto refresher = ports.make<By<Mechanism::device_op>>(platform);
+  const std::uint64_t host_inputs = refresher.table().shape().host_inputs;
+  ports.move(refresher, 0);
+  REQUIRE(refresher.refresh());
+  // Base 36 returns to its address before the refresh, so base 13 is the last that differs.
+  ports.move(refresher, 10);
+  refresher.set_base(36, 0x9'0000'0000);
+  refresher.set_base(36, ports.addresses[36]);
+  REQUIRE(refresher.refresh());
+  CHECK(refresher.refreshed().bytes == 8 * (14 - 8));
+  CHECK(ports.is_right(refresher));
+  for (const bool sets_back : {true, false}) {
+    CAPTURE(sets_back);
+    if (sets_back) {
+      refresher.set_base(36, 0x9'0000'0000);
+      refresher.set_base(36, ports.addresses[36]);
+    }
+    (void)refresher.host_input(40);
+    REQUIRE(refresher.refresh());
+    CHECK(refresher.refreshed().bytes == host_inputs);
+  }
+}
+
+TEST_CASE("Where the device cannot compute, a choice is told that a device op would copy nothing") {
+  struct CannotCompute : P {
+    using P::P;
+    [[nodiscard]] static constexpr bool can_refresh_args() noexcept { return false; }
+  };
+  Ports ports(3);
+  CannotCompute platform{{}};
+  ports.frozen = freeze(ports.graph);
+  update::Refresher<CannotCompute, update::Auto, Noting> refresher{
+      platform, ports.frozen.view(), {ports.bases, ports.sources, ports.addresses}};
+  Noting::chosen = Mechanism::device_op;
+  ports.move(refresher, 1);
+  REQUIRE(refresher.refresh());
+  CHECK(Noting::facts.base_bytes == 0);
+  CHECK(!Noting::facts.device_op);
+  CHECK(!Noting::facts.in_launch);
+  CHECK(refresher.refreshed().mechanism == Mechanism::segment_copy);
+  CHECK(ports.is_right(refresher));
+}
+
+TEST_CASE("Copies are divided by the costs that the platform reports") {
+  struct Reports : P {
+    using P::P;
+    [[nodiscard]] static const args::RefreshCosts* refresh_costs() noexcept {
+      static constexpr args::RefreshCosts costs{.copy = 100, .copied_byte = 1};
+      return &costs;
+    }
+  };
+  Ports ports(40);
+  ports.frozen = freeze(ports.graph);
+  Noting::chosen = Mechanism::segment_copy;
+  Reports reports{{}};
+  update::Refresher<Reports, update::Auto, Noting> apart{
+      reports, ports.frozen.view(), {ports.bases, ports.sources, ports.addresses}};
+  P platform{{}};
+  auto together = ports.make<update::Refresher<P, update::Auto, Noting>>(platform);
+  for (auto* const costs : {"reported", "default"}) {
+    CAPTURE(costs);
+    const bool are_reported = std::string(costs) == "reported";
+    const auto move = [&](auto& refresher) {
+      refresher.set_base(3, 0x9'0000'0000);
+      refresher.set_base(30, 0x9'0000'0000);
+      return refresher.refresh();
+    };
+    REQUIRE((are_reported ? move(apart) : move(together)));
+    CHECK(Noting::facts.segments == (are_reported ? 2 : 1));
+    CHECK((Noting::facts.costs != nullptr) == are_reported);
+  }
+}
+
+namespace {
+template <std::uint64_t copied_byte>
+struct CopiesAt : update::Always<Mechanism::segment_copy> {
+  static constexpr update::RefreshCosts costs{.copy = 256, .copied_byte = copied_byte};
+};
+}  // namespace
+
+TEST_CASE_TEMPLATE("Two copies become one if the bytes between them cost no more than a copy", T,
+                   std::integral_constant<std::uint64_t, 0>, std::integral_constant<std::uint64_t, 1>,
+                   std::integral_constant<std::uint64_t, 2>) {
+  constexpr std::uint64_t worth = T::value == 2 ? 128 : 256;  // bytes that cost nothing count as one
+  for (const bool is_near : {true, false}) {
+    CAPTURE(is_near);
+    Ports ports(41);  // a block has eight bytes
+    P platform{{}};
+    auto refresher = ports.make<update::Refresher<P, update::Auto, CopiesAt<T::value>>>(platform);
+    const auto copies = platform.traffic().copies_in;
+    ports.move(refresher, 3);  // the copy ends at byte 32
+    ports.move(refresher, static_cast<std::uint32_t>((worth + (is_near ? 0 : 64)) / 8));
+    REQUIRE(refresher.refresh());
+    CHECK(platform.traffic().copies_in - copies == (is_near ? 1 : 2));
+    CHECK(ports.is_right(refresher));
+  }
+}
+
+TEST_CASE("A copy ends with the last slot, of four bytes or of eight") {
+  for (const std::uint16_t width : {std::uint16_t{4}, std::uint16_t{8}}) {
+    CAPTURE(width);
+    Ports ports(0);
+    ports.bases.count = 4;
+    ports.addresses.push_back(0x1'0000'0000);
+    const auto x = ports.graph.input<float>("x", {16});
+    graph::ArgRecord arg{graph::ArgRecord::Kind::address, Access::read, index(x.key.tensor()), 0, 28};
+    arg.width = width;
+    ports.graph.add_laid_out("reads", CoreType::vector, Blocks{1}, &no_kernel, {arg}, 64);
+    ports.sources.push_back({3, 0});
+    P platform{{}};
+    auto refresher = ports.make<By<Mechanism::segment_copy>>(platform);
+    refresher.set_base(3, 0x9'0000'0000);
+    REQUIRE(refresher.refresh());
+    CHECK(refresher.refreshed().bytes == (width == 4 ? 32 : 64));
+  }
+}
+
+TEST_CASE_TEMPLATE("Opening writes every slot once, and an address that is set again writes none", T,
+                   RONDO_TEST_MECHANISMS) {
+  Ports ports(5, false, 1);
+  P platform{{}};
+  auto refresher = ports.make<By<T::mechanism>>(platform);
+  CHECK(refresher.refreshed().slots == 6);
+  REQUIRE(refresher.refresh());
+  refresher.set_base(4, ports.addresses[4]);
+  refresher.set_port_address(2, ports.addresses[5]);
+  REQUIRE(refresher.refresh());
+  CHECK(refresher.refreshed().slots == 0);
+  CHECK(refresher.refreshed().level == UpdateLevel::none);
+}
+
+TEST_CASE("A strategy of one level writes all slots of that level, however few addresses moved") {
+  Ports ports(5);
+  P platform{{}};
+  auto refresher = ports.make<update::Refresher<P, update::ModelIo, update::Always<Mechanism::segment_copy>>>(platform);
+  ports.move(refresher, 2);
+  REQUIRE(refresher.refresh());
+  CHECK(refresher.refreshed().bytes == refresher.table().shape().size());
+  CHECK(ports.is_right(refresher));
+}
+
+namespace {
+/// Asks for what changed, and notes it.
+struct NotesChanges {
+  static inline std::vector<Changes> told{};
+  static constexpr UpdateLevel highest = UpdateLevel::init;
+  static UpdateLevel decide(Changes changes) noexcept {
+    told.push_back(changes);
+    return changes.level();
+  }
+};
+}  // namespace
+
+TEST_CASE("A strategy is told of each change once, and of every kind after a failure") {
+  Ports ports(5, false, 1);
+  struct Failing : P {
+    using P::P;
+    bool fails = false;
+    Status copy_in_snapshot(DevicePtr<std::byte> to, const void* from, Bytes size) noexcept {
+      return fails ? Status{Errc::device_failed} : P::copy_in_snapshot(to, from, size);
+    }
+  };
+  Failing platform{{}};
+  ports.frozen = freeze(ports.graph);
+  update::Refresher<Failing, NotesChanges, update::Always<Mechanism::segment_copy>> refresher{
+      platform, ports.frozen.view(), {ports.bases, ports.sources, ports.addresses}};
+  NotesChanges::told.clear();
+  const auto told = [&](Status status) {
+    REQUIRE(status.ok() != platform.fails);
+    const Changes c = NotesChanges::told.back();
+    return std::vector<bool>{c.arena, c.model_io, c.host_inputs, c.constants};
+  };
+  using Told = std::vector<bool>;
+  for (const std::uint32_t port : {0U, 4U, 2U}) {
+    ports.move(refresher, port);
+    CHECK(told(refresher.refresh()) == Told{false, true, false, false});
+    CHECK(refresher.refreshed().slots == 1);
+    CHECK(told(refresher.refresh()) == Told{false, false, false, false});
+  }
+  (void)refresher.host_input(5);
+  CHECK(told(refresher.refresh()) == Told{false, false, true, false});
+  CHECK(told(refresher.refresh()) == Told{false, false, false, false});
+  ports.move(refresher, 1);
+  platform.fails = true;
+  CHECK(told(refresher.refresh()) == Told{false, true, false, false});
+  platform.fails = false;
+  const Told after = told(refresher.refresh());
+  CHECK(after[2]);
+  CHECK(after[3]);
+  CHECK(refresher.refreshed().bytes == refresher.table().shape().size());
+  CHECK(ports.is_right(refresher));
+  CHECK(told(refresher.refresh()) == Told{false, false, false, false});
+}

@@ -85,6 +85,14 @@ struct Noting {
   }
 };
 
+struct CopiesMayFail : P {
+  using P::P;
+  bool fails = false;
+  Status copy_in_snapshot(DevicePtr<std::byte> to, const void* from, Bytes size) noexcept {
+    return fails ? Status{Errc::device_failed} : P::copy_in_snapshot(to, from, size);
+  }
+};
+
 template <Mechanism M>
 struct With {
   static constexpr Mechanism mechanism = M;
@@ -465,6 +473,8 @@ TEST_CASE("The device has memory for the table of bases only if it may compute f
   const Bytes with = ports.make<By<Mechanism::device_op>>(platform).device_bytes();
   const Bytes without = ports.make<By<Mechanism::in_launch>>(platform).device_bytes();
   CHECK(with.value - without.value == align_up(8 * ports.bases.count, 64));
+  auto copies = ports.make<By<Mechanism::segment_copy>>(platform);
+  CHECK(copies.device_bytes().value == copies.table().shape().size());
 }
 
 TEST_CASE("A device op copies the bases that differ from the device's, and none if there is none") {
@@ -473,7 +483,9 @@ TEST_CASE("A device op copies the bases that differ from the device's, and none 
   auto refresher = ports.make<By<Mechanism::device_op>>(platform);
   const std::uint64_t host_inputs = refresher.table().shape().host_inputs;
   ports.move(refresher, 0);
+  auto copies = platform.traffic().copies_in;
   REQUIRE(refresher.refresh());
+  CHECK(platform.traffic().copies_in == ++copies);
   // Base 36 returns to its address before the refresh, so base 13 is the last that differs.
   ports.move(refresher, 10);
   refresher.set_base(36, 0x9'0000'0000);
@@ -488,7 +500,9 @@ TEST_CASE("A device op copies the bases that differ from the device's, and none 
       refresher.set_base(36, ports.addresses[36]);
     }
     (void)refresher.host_input(40);
+    copies = platform.traffic().copies_in;
     REQUIRE(refresher.refresh());
+    CHECK(platform.traffic().copies_in == copies + 1);
     CHECK(refresher.refreshed().bytes == host_inputs);
   }
 }
@@ -593,6 +607,14 @@ TEST_CASE_TEMPLATE("Opening writes every slot once, and an address that is set a
   P platform{{}};
   auto refresher = ports.make<By<T::mechanism>>(platform);
   CHECK(refresher.refreshed().slots == 6);
+  CHECK(refresher.refreshed().mechanism ==
+        (T::mechanism == Mechanism::in_place ? Mechanism::in_place : Mechanism::segment_copy));
+  // The device has the table, 6 relocations and, for a device op, 9 bases.
+  const std::uint64_t table = refresher.table().shape().size();
+  CHECK(refresher.refreshed().bytes == (T::mechanism == Mechanism::in_place       ? 0
+                                        : T::mechanism == Mechanism::segment_copy ? table
+                                        : T::mechanism == Mechanism::device_op    ? table + 6 * 16 + 9 * 8
+                                                                                  : table + 6 * 16));
   REQUIRE(refresher.refresh());
   refresher.set_base(4, ports.addresses[4]);
   refresher.set_port_address(2, ports.addresses[5]);
@@ -611,6 +633,34 @@ TEST_CASE("A strategy of one level writes all slots of that level, however few a
   CHECK(ports.is_right(refresher));
 }
 
+TEST_CASE("A strategy that refreshes host inputs copies no address, also where one is absolute") {
+  Ports ports(3, false, 1);
+  ports.sources[1] = {args::BaseLayout::absolute, 0x7000'0000};
+  P platform{{}};
+  auto refresher =
+      ports.make<update::Refresher<P, update::HostInput, update::Always<Mechanism::segment_copy>>>(platform);
+  (void)refresher.host_input(3);
+  REQUIRE(refresher.refresh());
+  const args::TableShape& shape = refresher.table().shape();
+  CHECK(refresher.refreshed().level == UpdateLevel::host_input);
+  CHECK(refresher.refreshed().bytes == shape.size() - shape[args::Partition::host_input]);
+}
+
+TEST_CASE("Where the copy of the bases fails, the device computes nothing") {
+  Ports ports(5);
+  ports.frozen = freeze(ports.graph);
+  CopiesMayFail platform{{}};
+  update::Refresher<CopiesMayFail, update::Auto, update::Always<Mechanism::device_op>> refresher{
+      platform, ports.frozen.view(), {ports.bases, ports.sources, ports.addresses}};
+  ports.move(refresher, 1);
+  platform.fails = true;
+  CHECK(!refresher.refresh().ok());
+  CHECK(platform.traffic().device_refreshes == 0);
+  platform.fails = false;
+  REQUIRE(refresher.refresh());
+  CHECK(ports.is_right(refresher));
+}
+
 namespace {
 /// Asks for what changed, and notes it.
 struct NotesChanges {
@@ -625,16 +675,9 @@ struct NotesChanges {
 
 TEST_CASE("A strategy is told of each change once, and of every kind after a failure") {
   Ports ports(5, false, 1);
-  struct Failing : P {
-    using P::P;
-    bool fails = false;
-    Status copy_in_snapshot(DevicePtr<std::byte> to, const void* from, Bytes size) noexcept {
-      return fails ? Status{Errc::device_failed} : P::copy_in_snapshot(to, from, size);
-    }
-  };
-  Failing platform{{}};
+  CopiesMayFail platform{{}};
   ports.frozen = freeze(ports.graph);
-  update::Refresher<Failing, NotesChanges, update::Always<Mechanism::segment_copy>> refresher{
+  update::Refresher<CopiesMayFail, NotesChanges, update::Always<Mechanism::segment_copy>> refresher{
       platform, ports.frozen.view(), {ports.bases, ports.sources, ports.addresses}};
   NotesChanges::told.clear();
   const auto told = [&](Status status) {
@@ -647,6 +690,7 @@ TEST_CASE("A strategy is told of each change once, and of every kind after a fai
     ports.move(refresher, port);
     CHECK(told(refresher.refresh()) == Told{false, true, false, false});
     CHECK(refresher.refreshed().slots == 1);
+    CHECK(refresher.refreshed().bytes <= 64);
     CHECK(told(refresher.refresh()) == Told{false, false, false, false});
   }
   (void)refresher.host_input(5);

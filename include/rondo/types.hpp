@@ -28,6 +28,14 @@ struct Bytes {
   return (value + alignment - 1) & ~(alignment - 1);
 }
 
+namespace detail {
+/// The bytes of `count` elements of `size` bytes; the largest number, which no memory has, if they overflow.
+[[nodiscard]] constexpr std::uint64_t bytes_or_most(std::uint64_t count, std::uint64_t size) noexcept {
+  std::uint64_t bytes = 0;
+  return __builtin_mul_overflow(count, size, &bytes) ? ~std::uint64_t{0} : bytes;
+}
+}  // namespace detail
+
 /// The device address of a T. It has no operator* and no conversion to a host pointer, so the host cannot access device
 /// memory by accident; copies go through a session or a platform.
 template <class T>

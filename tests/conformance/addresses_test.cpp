@@ -7,6 +7,7 @@
 #include "conformance/device_floats.hpp"
 #include "conformance/kernels.hpp"
 #include "conformance/platforms.hpp"
+#include "unit/support.hpp"
 
 #include <rondo/observe/counters.hpp>
 #include <rondo/platform/sim/pool.hpp>
@@ -461,6 +462,9 @@ TEST_CASE_TEMPLATE("Asynchronous rounds take pinned memory and snapshots, and do
   auto session = open<P>(g.graph, busy_options<P>());
   PinnedArray<float, P> x(session.platform(), Graph::n), y(session.platform(), Graph::n);
   PinnedArray<float, P> s(session.platform(), Graph::n);
+  // Four bytes times 2^62 are no bytes in 64 bits.
+  const auto allocate_too_much = [&] { PinnedArray<float, P>(session.platform(), std::size_t{1} << 62); };
+  CHECK(test::raised(allocate_too_much).code == Errc::out_of_memory);
   Floats w(Graph::n, 1), hy(Graph::n), hs(Graph::n);
   for (int round = 0; round < 20; ++round) {
     for (float& v : x) v = static_cast<float>(round);

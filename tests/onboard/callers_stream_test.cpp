@@ -615,6 +615,11 @@ TEST_CASE_TEMPLATE("What cannot be put on the stream is told, and nothing is wai
     CHECK(owner.waits() == 0);
     owner.synchronise();
     CHECK(m.y.values() == Floats(n, 9));
+    for (float& value : pinned) value = 4;
+    rondo_stand_in_fault("aclmdlRIExecuteAsync", 1, 207000);
+    REQUIRE(enqueue().ok());  // where the replay is refused, tasks are launched one by one
+    owner.synchronise();
+    CHECK(m.y.values() == Floats(n, 15));
     CHECK(session.enqueue_round(bind(g.x, m.x.span())).code() == Errc::unbound_tensor);
     Floats x(n, 3), w(n, 1), y(n), s(n, 10);
     auto round = session.begin_round(bind(g.x, x), bind(g.w, w), bind(g.y, y), bind(g.s, s));

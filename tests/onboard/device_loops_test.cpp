@@ -332,6 +332,14 @@ TEST_CASE("A round whose loops the device decides is put on a caller's stream, b
     REQUIRE(c.destroy_instance(recorded) == 0);
     REQUIRE(enqueue().ok());
     REQUIRE(c.synchronize(options.stream, -1) == 0);
+
+    // A replay that the runtime refuses names the loop; then rounds are refused before they put anything on the stream.
+    rondo_stand_in_fault("aclmdlRIExecuteAsync", 1, 207000);
+    CHECK(enqueue() == Status::of_task(Errc::unsupported, index(g.loop)));
+    rondo_stand_in_reset();
+    CHECK(enqueue() == Status::of_task(Errc::unsupported, index(g.loop)));
+    CHECK(calls("aclmdlRIExecuteAsync") == 0);
+    REQUIRE(c.synchronize(options.stream, -1) == 0);
     (void)session.platform().release(x);
     (void)session.platform().release(y);
   }

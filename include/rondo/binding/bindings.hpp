@@ -31,11 +31,6 @@ template <BoundPair B>
 [[nodiscard]] constexpr std::uint64_t bytes_of(const B& pair) noexcept {
   return elements_of(pair) * element_size<B>;
 }
-/// The bytes of `count` elements of `size` bytes; the largest number, which no tensor has, if they overflow.
-[[nodiscard]] constexpr std::uint64_t bytes_or_most(std::uint64_t count, std::uint64_t size) noexcept {
-  std::uint64_t bytes = 0;
-  return __builtin_mul_overflow(count, size, &bytes) ? ~std::uint64_t{0} : bytes;
-}
 /// The sum; the largest number, which no memory has, if it overflows.
 [[nodiscard]] constexpr std::uint64_t sum_or_most(std::uint64_t a, std::uint64_t b) noexcept {
   return a > ~b ? ~std::uint64_t{0} : a + b;

@@ -23,7 +23,8 @@ class PinnedArray {
   using value_type = T;
 
   PinnedArray(P& platform, std::size_t size)
-      : data_{static_cast<T*>(platform.allocate_pinned(Bytes{size * sizeof(T)})), {&platform}}, size_{size} {
+      : data_{static_cast<T*>(platform.allocate_pinned(Bytes{detail::bytes_or_most(size, sizeof(T))})), {&platform}},
+        size_{size} {
     std::uninitialized_value_construct_n(data_.get(), size);
   }
   PinnedArray(PinnedArray&& other) noexcept : data_{std::move(other.data_)}, size_{std::exchange(other.size_, 0)} {}

@@ -15,6 +15,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
+#include <memory>
 #include <span>
 
 /// Exchanges tensors with other libraries through DLPack (0.6 and later), without copies or transfer of ownership.
@@ -155,13 +156,8 @@ template <Element T>
     DLManagedTensor managed{};
     std::int64_t extents[max_rank] = {};
   };
-  std::uint64_t count = 1;
-  for (std::size_t d = 0; d < shape.rank(); ++d) count *= static_cast<std::uint64_t>(shape.extent(d));
-  if (shape.rank() > max_rank || count != memory.size()) {
-    throw Error(Errc::invalid_argument,
-                Error::Text{"export_tensor: the shape holds ", count, " elements, the memory ", memory.size()});
-  }
-  auto* exported = new Exported;
+  if (shape.rank() > max_rank) throw Error(Errc::invalid_argument, Error::Text("export_tensor: too many dimensions"));
+  auto exported = std::make_unique<Exported>();
   for (std::size_t d = 0; d < shape.rank(); ++d) exported->extents[d] = shape.extent(d);
   DLTensor& tensor = exported->managed.dl_tensor;
   tensor.data = reinterpret_cast<void*>(memory.data().address());  // NOLINT
@@ -169,11 +165,13 @@ template <Element T>
   tensor.ndim = static_cast<int>(shape.rank());
   tensor.dtype = data_type(data_type_of<T>);
   tensor.shape = exported->extents;
-  tensor.strides = nullptr;
-  tensor.byte_offset = 0;
-  exported->managed.manager_ctx = exported;
+  if (const std::size_t count = detail::checked_size<T>(tensor); count != memory.size()) {
+    throw Error(Errc::invalid_argument,
+                Error::Text{"export_tensor: the shape holds ", count, " elements, the memory ", memory.size()});
+  }
+  exported->managed.manager_ctx = exported.get();
   exported->managed.deleter = [](DLManagedTensor* self) { delete static_cast<Exported*>(self->manager_ctx); };
-  return &exported->managed;
+  return &exported.release()->managed;
 }
 template <Element T>
 [[nodiscard]] DLManagedTensor* export_tensor(std::span<T> memory, const Shape& shape) {

@@ -100,6 +100,11 @@ TEST_CASE("What Rondo lends comes back as what it was, and its deleter frees the
   loan->deleter(loan);
   CHECK(values[5] == 6);
   CHECK(raised([&] { (void)dlpack::export_tensor(std::span<float>(values), {2, 2}); }).code == Errc::invalid_argument);
+  const auto refusal = [&](const Shape& shape) {
+    return raised([&] { (void)dlpack::export_tensor(std::span<float>(values), shape); }).text;
+  };
+  CHECK(says(refusal({-2, -3}), "dimension 1 has extent -1"));  // of negative extents a shape keeps only that
+  CHECK(says(refusal({std::int64_t{1} << 62, 4, 6}), "more elements than memory has room for"));
 }
 
 TEST_CASE("A tensor with strides is viewed as it lies, and one that no memory holds is refused") {

@@ -84,7 +84,9 @@ class Program {
     RunInstance const graph = instance_ != nullptr ? instance_ : after_fill_;
     if (code == code_ok && graph != nullptr && !is_captured) {
       call = "aclmdlRIExecuteAsync";
-      return calls().execute(graph, stream);
+      code = calls().execute(graph, stream);
+      if (code == code_ok || errc_of(code) != Errc::unsupported || !loops_.empty()) return code;
+      code = code_ok;  // task by task instead
     }
     for (const Launch* l = all().data(); code == code_ok && l != all().data() + all().size(); ++l) {
       code = launches_.submit(*l, call, stream);

@@ -66,7 +66,8 @@ class Hosted {
     const Bytes front{alignment.value < sizeof(Allocation) ? sizeof(Allocation) : alignment.value};
     const Bytes whole{align_up(size.value + front.value, front.value)};
     const bool is_limited = !is_on_host(kind);
-    void* memory = is_limited && size > free_ ? nullptr : std::aligned_alloc(front.value, whole.value);
+    void* memory =
+        whole < size || (is_limited && size > free_) ? nullptr : std::aligned_alloc(front.value, whole.value);
     if (memory == nullptr) fail_to_allocate(kind, size);
     const DevicePtr<std::byte> block{reinterpret_cast<std::uintptr_t>(memory) + front.value};
     try {

@@ -82,7 +82,9 @@ class CallersStream {
   [[nodiscard]] Status launch(Program& program) noexcept {
     const char* call = "";
     const Code code = program.enqueue(call, device_.callers_stream(), is_recording_);
-    return code == code_ok ? Status{} : program.blame(refused(call, code));
+    const Status status = code == code_ok ? Status{} : program.blame(refused(call, code));
+    if (status.code() == Errc::unsupported) host_decides_ = true;  // the device refuses loops, and will again
+    return host_decides_ && !refusal_.ok() ? refusal_ : status;
   }
   /// The last call of a round: records its event.
   [[nodiscard]] Status end() noexcept {

@@ -231,15 +231,6 @@ class UseFinder {
   return a.last < b.first ? order.all_precede(a.users, b.users) : order.all_precede(b.users, a.users);
 }
 
-[[nodiscard]] constexpr bool are_apart(const Token& a, const Token& b, Certainty order) {
-  for (const Use& x : a.uses) {
-    for (const Use& y : b.uses) {
-      if (!are_apart(x, y, order)) return false;
-    }
-  }
-  return true;
-}
-
 /// Lets the Out of a kernel that works in place use the memory of its In, if that is the last use of the In and both
 /// have the same size. An In that a later repetition of a loop may read is in use until the loop's decision, so it does
 /// not end at a kernel.

@@ -50,6 +50,7 @@ TESTS = [
     "unit/args/**/*_test.cpp",
     "unit/session/**/*_test.cpp",
     "unit/launch/**/*_test.cpp",
+    "unit/platform/streams/*_test.cpp",
     "conformance/*_test.cpp",
     "onboard/*_test.cpp",
 ]

@@ -177,7 +177,6 @@ class InFlight {
           if (slot != next_slot_) return resubmit(waits, std::forward<OnDone>(on_done), bound...);
         }
         queue_.queue.cancel(slot);
-        rounds_[slot].on_done.clear();
         if constexpr (sizeof...(Bound) == 1 && (requires { bound.runs_alone(); } && ...)) {
           if (status.code() == Errc::busy && (bound.runs_alone() && ...) && in_flight_ != 0) {
             return submit_alone(waits, std::forward<OnDone>(on_done), bound...);

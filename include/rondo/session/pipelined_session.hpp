@@ -69,7 +69,7 @@ class PipelinedSession
   /// Runs one round after those in flight, and waits for it. Bindings as in submit_round.
   template <class... Bound>
   Status run_round(Bound&&... bound) noexcept {
-    if (const Status status = this->wait_until_idle(); !status) return status;
+    (void)this->wait_all();
     if constexpr ((detail::is_strided<std::remove_cvref_t<Bound>> || ...)) {
       return this->run_strided(bound...);
     } else {

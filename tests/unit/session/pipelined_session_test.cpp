@@ -1,25 +1,27 @@
 // SPDX-FileCopyrightText: 2026 The Rondo authors
 // SPDX-License-Identifier: Apache-2.0
+#include <rondo/binding/dynamic_bindings.hpp>
 #include <rondo/platform/select.hpp>
 #include <rondo/session/open.hpp>
 #include <rondo/session/pipelined_session.hpp>
+#include <rondo/session/shaped_session.hpp>
+#include <unit/session/scripted_platform.hpp>
+#include <unit/support.hpp>
 
 #include <doctest/doctest.h>
 
 #include <cstddef>
+#include <functional>
+#include <optional>
+#include <string>
 #include <vector>
 
 using namespace rondo;
+using namespace rondo::test;
+using Floats = std::vector<float>;
 
 namespace {
 
-struct Accumulate {
-  static constexpr std::string_view name = "accumulate";
-  static constexpr auto core = CoreType::vector;
-  static void run(In<float> x, InOut<float> sum) noexcept {
-    for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += x[i];
-  }
-};
 /// Relies on `zeros`, and leaves it zero.
 struct AddZeros {
   static constexpr std::string_view name = "add_zeros";
@@ -29,6 +31,83 @@ struct AddZeros {
       y[i] = x[i] + zeros[i];
       zeros[i] = 0;
     }
+  }
+};
+
+/// y = x + w, z = x - w
+struct SumAndDifference {
+  static constexpr std::string_view name = "sum_and_difference";
+  static constexpr auto core = CoreType::vector;
+  static void run(In<float> x, In<float> w, Out<float> y, Out<float> z) noexcept {
+    for (std::size_t i = 0; i < y.size(); ++i) {
+      y[i] = x[i] + w[i];
+      z[i] = x[i] - w[i];
+    }
+  }
+};
+struct FourPorts {
+  TaskGraph graph;
+  Input<float> x = graph.input<float>("x", {4});
+  Input<float> w = graph.input<float>("w", {4});
+  Output<float> y = graph.output<float>("y", {4});
+  Output<float> z = graph.output<float>("z", {4});
+  TaskId task = graph.add<SumAndDifference>(x, w, y, z);
+  Script script;
+  Floats hx = Floats(4, 1), hw = Floats(4, 1), hy = Floats(4), hz = Floats(4);
+};
+struct TwoPorts {
+  TaskGraph graph;
+  Input<float> x = graph.input<float>("x", {4});
+  Output<float> y = graph.output<float>("y", {4});
+  TaskId task = graph.add<Fragile>(x, y);
+  Script script;
+  Floats hx = Floats(4, 1), hy = Floats(4);
+
+  template <class Session>
+  RoundTicket submit(Session& session) {
+    return session.submit_round(bind(x, hx), bind(y, hy));
+  }
+  template <class Session>
+  RoundTicket try_submit(Session& session) {
+    return session.try_submit_round(bind(x, hx), bind(y, hy));
+  }
+  template <class Session>
+  Status run(Session& session) {
+    return session.run_round(bind(x, hx), bind(y, hy));
+  }
+};
+
+/// Writes what it hears into the script, next to the platform's calls.
+struct HearsDeliveriesToo {
+  static constexpr Events events{Event::phases, Event::deliveries};
+  Script* script = nullptr;
+  std::uint64_t begun = 0;
+  std::uint64_t ended = 0;
+  void round_begins(RoundIndex) noexcept { ++begun; }
+  void round_ends(RoundIndex, Status) noexcept { ++ended; }
+  void enters(Phase phase) noexcept {
+    if (script != nullptr && phase == Phase::copy_out) script->calls.emplace_back("copies");
+  }
+  void delivers(RoundIndex) noexcept {
+    if (script != nullptr) script->calls.emplace_back("delivers");
+  }
+};
+struct Listening : DefaultPolicies {
+  using Observe = HearsDeliveriesToo;
+};
+
+/// What awaits a round, in place of a coroutine.
+struct Waiter {
+  int resumed = 0;
+  std::function<void()> then{};
+};
+struct Handle {
+  Waiter* waiter;
+  [[nodiscard]] void* address() const noexcept { return waiter; }
+  static Handle from_address(void* address) noexcept { return {static_cast<Waiter*>(address)}; }
+  void resume() const {
+    ++waiter->resumed;
+    if (waiter->then) waiter->then();
   }
 };
 
@@ -42,13 +121,13 @@ TEST_CASE("An output that is a view of a resident shows each round's own content
   graph.add<Accumulate>(x, sum);
   graph.make_view(y, sum);
   auto session = open_pipelined<A2A3Sim, 3>(graph);
-  const std::vector<float> hx(8, 1.0F), zeros(8);
+  const Floats hx(8, 1.0F), zeros(8);
   REQUIRE(session.upload(sum, zeros).ok());
-  std::vector<std::vector<float>> outputs(7, std::vector<float>(8));
+  std::vector<Floats> outputs(7, Floats(8));
   for (auto& hy : outputs) REQUIRE(session.submit_round(bind(x, hx), bind(y, hy)).submitted().ok());
   REQUIRE(session.wait_all().ok());
   for (std::size_t r = 0; r < outputs.size(); ++r) {
-    CHECK(outputs[r] == std::vector<float>(8, static_cast<float>(r + 1)));
+    CHECK(outputs[r] == Floats(8, static_cast<float>(r + 1)));
   }
 }
 
@@ -64,18 +143,275 @@ TEST_CASE("Workspace that is zeroed once is zero in every slot of a moved arena,
   auto session = open_pipelined<A2A3Sim, 3>(graph);
   const Bytes size = session.arena_bytes();
   const auto memory = session.platform().allocate(size, Bytes{1024});
-  const std::vector<float> sevens(size.value / sizeof(float), 7.0F);
+  const Floats sevens(size.value / sizeof(float), 7.0F);
   REQUIRE(session.platform().copy_in(memory, sevens.data(), size).ok());
   REQUIRE(session.move_arena(DeviceSpan<std::byte>{memory, size.value}).ok());
-  const std::vector<float> hx(8, 1.0F);
-  std::vector<float> hshown(8, 1.0F);
-  std::vector<std::vector<float>> outputs(7, std::vector<float>(8));
+  const Floats hx(8, 1.0F);
+  Floats hshown(8, 1.0F);
+  std::vector<Floats> outputs(7, Floats(8));
   for (auto& hy : outputs) {
     REQUIRE(session.submit_round(bind(x, hx), bind(y, hy), bind(shown, hshown)).submitted().ok());
   }
   REQUIRE(session.wait_all().ok());
   for (const auto& hy : outputs) CHECK(hy == hx);
-  CHECK(hshown == std::vector<float>(8));
+  CHECK(hshown == Floats(8));
   CHECK(session.close().ok());
   CHECK(session.platform().release(memory).ok());
+}
+
+TEST_CASE("A round waits for one in flight only if it reads what that one writes, whichever slots they have") {
+  for (std::size_t slot = 0; slot < 3; ++slot) {
+    CAPTURE(slot);
+    FourPorts g;
+    auto session = open_pipelined<QueuedPlatform, 3>(g.graph, {&g.script});
+    Floats block(12, 1);
+    const auto part = [&](std::size_t first) { return std::span(block).subspan(first, 4); };
+    for (std::size_t round = 0; round < 3 + slot; ++round) {  // in every slot, a round that wrote the middle
+      REQUIRE(session.submit_round(bind(g.x, g.hx), bind(g.w, g.hw), bind(g.y, part(4)), bind(g.z, g.hz)));
+    }
+    REQUIRE(session.wait_all().ok());
+    REQUIRE(session.submit_round(bind(g.x, g.hx), bind(g.w, g.hw), bind(g.y, part(0)), bind(g.z, part(8))));
+    const auto reads = [&](std::size_t first) {
+      return session.try_submit_round(bind(g.x, g.hx), bind(g.w, part(first)), bind(g.y, g.hy), bind(g.z, g.hz));
+    };
+    const RoundTicket refused = reads(7);
+    CHECK(refused.submitted().code() == Errc::busy);
+    CHECK(refused.number() == RoundTicket{}.number());  // of no round
+    CHECK(reads(0).submitted().code() == Errc::busy);
+    CHECK(reads(4));
+    CHECK(session.in_flight() == 2);
+    CHECK(session.wait_all().ok());
+    CHECK(g.hy == Floats(4, 1 + 2));  // the middle is a sum
+  }
+}
+
+TEST_CASE("A round does not wait for memory that was bound before and is not any more") {
+  FourPorts g;
+  auto session = open_pipelined<QueuedPlatform, 3>(g.graph, {&g.script});
+  DynamicBindings bindings(session);
+  REQUIRE(bindings.bind(g.x.key.tensor(), g.hx.data(), Bytes{16}).ok());
+  REQUIRE(bindings.bind(g.w.key.tensor(), g.hw.data(), Bytes{16}).ok());
+  REQUIRE(bindings.bind(g.y.key.tensor(), g.hy.data(), Bytes{16}).ok());
+  REQUIRE(bindings.bind(g.z.key.tensor(), g.hz.data(), Bytes{16}).ok());
+  REQUIRE(session.wait(session.submit_round(bindings)).ok());
+  const auto device = session.platform().allocate(Bytes{512}, Bytes{512});
+  REQUIRE(session.platform().copy_in(device, g.hw.data(), Bytes{16}).ok());
+  REQUIRE(bindings.bind(g.w.key.tensor(), device, Bytes{16}).ok());
+  Floats x(4, 5), w(4, 5), z(4);
+  REQUIRE(session.submit_round(bind(g.x, x), bind(g.w, w), bind(g.y, g.hw), bind(g.z, z)));
+  CHECK(session.try_submit_round(bindings));
+  CHECK(session.in_flight() == 2);
+  CHECK(session.wait_all().ok());
+  CHECK(g.hw == Floats(4, 10));
+  CHECK(g.hy == Floats(4, 2));
+  CHECK(session.platform().release(device).ok());
+}
+
+TEST_CASE("A round that may not wait takes the slot of one that is over") {
+  TwoPorts g;
+  auto session = open_pipelined<QueuedPlatform, 2>(g.graph, {&g.script});
+  REQUIRE(g.submit(session));
+  REQUIRE(g.submit(session));
+  CHECK(g.try_submit(session).submitted().code() == Errc::busy);
+  CHECK(session.poll() == 2);
+  g.script.rounds_end = true;
+  CHECK(g.try_submit(session));
+  CHECK(session.in_flight() == 1);  // all that were over are delivered
+  CHECK(session.rounds() == 2);
+}
+
+TEST_CASE("A delivery waits for the round before it copies the outputs") {
+  TwoPorts g;
+  auto session = open_pipelined<QueuedPlatform, 2, Listening>(g.graph, {&g.script});
+  REQUIRE(g.submit(session));
+  (void)g.script.take();
+  session.observer().script = &g.script;
+  REQUIRE(session.wait_all().ok());
+  CHECK(g.script.take() == "delivers await copies deliver");
+  session.observer().script = nullptr;
+}
+
+TEST_CASE("A round whose outcome is any failure poisons, since later rounds may have used its results") {
+  TwoPorts g;
+  auto session = open_pipelined<QueuedPlatform, 2>(g.graph, {&g.script});
+  g.script.fail_on = "deliver";
+  g.script.failure = Status{Errc::out_of_resources};
+  const RoundTicket first = g.submit(session);
+  const RoundTicket second = g.submit(session);
+  CHECK(session.wait(first) == Status{Errc::out_of_resources}.poisoning());
+  CHECK(session.poisoned());
+  CHECK(session.wait(second).code() == Errc::poisoned);
+  CHECK(session.rounds() == 0);
+}
+
+TEST_CASE("An observer hears one end of each round that began and was not submitted, with a queue and without") {
+  const auto check = []<class P>(P*) {
+    TwoPorts g;
+    auto session = open_pipelined<P, 2, Listening>(g.graph, {&g.script});
+    g.script.fail_on = "copy_in";
+    g.script.failure = Status{Errc::device_failed}.poisoning();
+    CHECK(session.wait(g.submit(session)).code() == Errc::device_failed);
+    CHECK(session.poisoned());
+    CHECK(session.observer().begun == 1);
+    CHECK(session.observer().ended == 1);
+    CHECK(session.wait_all().code() == Errc::device_failed);
+    CHECK(session.observer().ended == 1);
+    CHECK(session.rounds() == 0);
+  };
+  check(static_cast<ScriptedPlatform*>(nullptr));
+  check(static_cast<QueuedPlatform*>(nullptr));
+}
+
+TEST_CASE("A direct round that fails alone does not count, and later ones do") {
+  TwoPorts g;
+  auto session = open_pipelined<QueuedPlatform, 2>(g.graph, {&g.script});
+  g.script.fail_on = "copy_out";
+  g.script.failure = Status{Errc::out_of_resources};
+  CHECK(g.run(session).code() == Errc::out_of_resources);
+  CHECK_FALSE(session.poisoned());
+  g.script.fail_on.clear();
+  CHECK(session.wait_all().ok());
+  CHECK(session.rounds() == 0);
+  CHECK(g.run(session).ok());
+  CHECK(session.wait(g.submit(session)).ok());
+  CHECK(session.rounds() == 2);
+
+  g.script.fail_on = "wait";
+  g.script.failure = Status{Errc::device_failed}.poisoning();
+  CHECK(g.run(session).code() == Errc::device_failed);
+  CHECK(session.poisoned());
+  CHECK(session.rounds() == 2);
+  CHECK(session.wait_all().code() == Errc::device_failed);
+  CHECK(g.run(session).code() == Errc::poisoned);
+}
+
+TEST_CASE("A binding that is refused leaves the rounds in flight alone") {
+  TwoPorts g;
+  auto session = open_pipelined<QueuedPlatform, 3>(g.graph, {&g.script});
+  auto other = open_pipelined<QueuedPlatform, 3>(g.graph, {&g.script});
+  const auto device = other.platform().allocate(Bytes{512}, Bytes{512});
+  {
+    DynamicBindings unbound(session);
+    DynamicBindings foreign(other);  // packed on the device, so they would have to be alone
+    const std::int64_t extents[] = {4}, strides[] = {8};
+    REQUIRE(foreign.bind(g.x.key.tensor(), device, StridedLayout(4, extents, strides, 1)).ok());
+    REQUIRE(foreign.bind(g.y.key.tensor(), g.hy.data(), Bytes{16}).ok());
+    REQUIRE(g.submit(session));
+    CHECK(session.submit_round(unbound).submitted().code() == Errc::unbound_tensor);
+    CHECK(session.submit_round(foreign).submitted().code() == Errc::wrong_tensor);
+    CHECK(session.in_flight() == 1);
+    CHECK(session.wait_all().ok());
+  }
+  CHECK(other.platform().release(device).ok());
+}
+
+TEST_CASE("Only a round that packs on the device is alone in flight, and only until it is delivered") {
+  TwoPorts g;
+  auto session = open_pipelined<QueuedPlatform, 3>(g.graph, {&g.script});
+  const auto device = session.platform().allocate(Bytes{512}, Bytes{512});
+  {
+    DynamicBindings on_host(session), on_device(session);
+    Floats apart(8, 3);
+    const std::int64_t extents[] = {4}, strides[] = {8};
+    const StridedLayout layout(4, extents, strides, 1);
+    REQUIRE(on_host.bind(g.x.key.tensor(), g.hx.data(), Bytes{16}).ok());
+    REQUIRE(on_host.bind(g.y.key.tensor(), apart.data(), layout).ok());
+    REQUIRE(on_device.bind(g.x.key.tensor(), g.hx.data(), Bytes{16}).ok());
+    REQUIRE(on_device.bind(g.y.key.tensor(), device, layout).ok());
+    for (int times = 0; times < 2; ++times) {
+      REQUIRE(session.submit_round(on_host));
+      CHECK(g.try_submit(session));
+      CHECK(session.in_flight() == 2);
+      CHECK(session.try_submit_round(on_device).submitted().code() == Errc::busy);
+      REQUIRE(session.submit_round(on_device));
+      CHECK(session.in_flight() == 1);
+      CHECK(g.try_submit(session).submitted().code() == Errc::busy);
+      CHECK(session.wait_all().ok());
+      CHECK(apart == Floats{1, 3, 1, 3, 1, 3, 1, 3});
+    }
+  }
+  CHECK(session.platform().release(device).ok());
+}
+
+TEST_CASE("A shape that is new is set up for each slot that its round may take") {
+  TaskGraph graph;
+  const auto n = graph.dim("n");
+  const auto x = graph.input<float>("x", {n});
+  const auto y = graph.output<float>("y", {n});
+  graph.add<Scale>(x, y, 2.0F);
+  auto session = open_shaped<A2A3Sim, DefaultPolicies, launch::Lru<8>, 2>(graph);
+  for (const std::size_t size : {4U, 8U, 12U, 4U, 8U}) {
+    CAPTURE(size);
+    const Floats hx(size, 1);
+    Floats hy(size);
+    REQUIRE(session.wait(session.submit_round(bind(x, hx), bind(y, hy))).ok());
+    CHECK(hy == Floats(size, 2));
+  }
+}
+
+TEST_CASE("Of the awaited rounds in flight one that is dropped resumes nobody, and every other its own waiter") {
+  TwoPorts g;
+  for (int times = 0; times < 4; ++times) {  // sessions number their rounds from different numbers on
+    for (std::size_t dropped = 0; dropped < 3; ++dropped) {
+      CAPTURE(dropped);
+      auto session = open_pipelined<QueuedPlatform, 3>(g.graph, {&g.script});
+      using Awaited = decltype(session.round(bind(g.x, g.hx), bind(g.y, g.hy)));
+      for (int round = 0; round < 2; ++round) REQUIRE(session.wait(g.submit(session)).ok());
+      std::optional<Awaited> rounds[3];
+      Waiter waiters[3];
+      for (std::size_t i = 0; i < 3; ++i) {
+        rounds[i].emplace(session, bind(g.x, g.hx), bind(g.y, g.hy));
+        REQUIRE(rounds[i]->await_suspend(Handle{&waiters[i]}));
+      }
+      REQUIRE(session.in_flight() == 3);
+      rounds[dropped].reset();
+      CHECK(session.wait_all().ok());
+      for (std::size_t i = 0; i < 3; ++i) CHECK(waiters[i].resumed == (i == dropped ? 0 : 1));
+    }
+  }
+}
+
+TEST_CASE("Rounds that wait for a slot take their turn, whichever of them are dropped meanwhile") {
+  TwoPorts g;
+  auto session = open_pipelined<QueuedPlatform, 2>(g.graph, {&g.script});
+  using Awaited = decltype(session.round(bind(g.x, g.hx), bind(g.y, g.hy)));
+  REQUIRE(g.submit(session));
+  REQUIRE(g.submit(session));
+  std::optional<Awaited> rounds[6];
+  Waiter waiters[6];
+  std::string order;
+  const auto wait = [&](std::size_t i) {
+    waiters[i].then = [&order, i] { order += std::to_string(i); };
+    rounds[i].emplace(session, bind(g.x, g.hx), bind(g.y, g.hy));
+    REQUIRE(rounds[i]->await_suspend(Handle{&waiters[i]}));
+  };
+  for (std::size_t i = 0; i < 4; ++i) wait(i);
+  rounds[3].reset();  // the last
+  wait(4);
+  rounds[0].reset();  // the first
+  wait(5);
+  rounds[2].reset();  // one in between
+  CHECK(session.in_flight() == 2);
+  CHECK(session.wait_all().ok());
+  CHECK(order == "145");
+}
+
+TEST_CASE("A round that is awaited where the one before it was can be dropped like any other") {
+  TwoPorts g;
+  auto session = open_pipelined<QueuedPlatform, 2>(g.graph, {&g.script});
+  using Awaited = decltype(session.round(bind(g.x, g.hx), bind(g.y, g.hy)));
+  std::optional<Awaited> round;
+  Waiter waiter;
+  waiter.then = [&] {  // as in the loop of a coroutine
+    round.emplace(session, bind(g.x, g.hx), bind(g.y, g.hy));
+    (void)round->await_suspend(Handle{&waiter});
+  };
+  round.emplace(session, bind(g.x, g.hx), bind(g.y, g.hy));
+  REQUIRE(round->await_suspend(Handle{&waiter}));
+  g.script.rounds_end = true;
+  CHECK(session.poll() == 1);
+  CHECK(waiter.resumed == 1);
+  round.reset();
+  CHECK(session.wait_all().ok());
+  CHECK(waiter.resumed == 1);
 }

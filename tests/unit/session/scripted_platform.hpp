@@ -8,6 +8,7 @@
 #include <rondo/platform/select.hpp>
 
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace rondo::test {
@@ -18,6 +19,7 @@ struct Script {
   std::string fail_on;  ///< the first word of a call, for example "copy_in"
   Status failure;
   bool load_throws = false;
+  bool rounds_end = false;  ///< whether rounds in flight are over before they are waited for
 
   /// The calls since this function was last called, as one text.
   [[nodiscard]] std::string take() {
@@ -77,7 +79,7 @@ class ScriptedPlatform {
     return status.ok() ? unloaded : status;
   }
 
- private:
+ protected:
   Status step(const char* call, Bytes size = {}) noexcept {
     script_->calls.push_back(size.value == 0 ? call : call + (":" + std::to_string(size.value)));
     return script_->fail_on == call ? script_->failure : Status{};
@@ -87,5 +89,75 @@ class ScriptedPlatform {
   A5Sim device_;
 };
 static_assert(check_platform<ScriptedPlatform>());
+
+/// A ScriptedPlatform that has rounds in flight, each of which runs when it is delivered.
+class QueuedPlatform : public ScriptedPlatform {
+ public:
+  static constexpr Capabilities capabilities{Capability::args_in_host_memory, Capability::queue,
+                                             Capability::device_copy};
+  using ScriptedPlatform::ScriptedPlatform;
+
+  Status copy_on_device(const DeviceCopy& copy) noexcept { return device_.copy_on_device(copy); }
+
+  class Queue {
+   public:
+    Queue(QueuedPlatform& platform, std::size_t slots) : platform_{platform}, slots_(slots) {}
+
+    static void reserve(Bytes) {}
+    Status copy_in(std::uint32_t, DevicePtr<std::byte> to, const void* from, Bytes size) noexcept {
+      return platform_.copy_in(to, from, size);
+    }
+    template <class Program>
+    Status launch(std::uint32_t slot, Program& program) noexcept {
+      slots_[slot].program = &program;
+      slots_[slot].run = [](QueuedPlatform& platform, void* its) noexcept {
+        const Status launched = platform.device_.launch(*static_cast<Program*>(its));
+        const Status waited = platform.device_.wait();
+        return launched.ok() ? waited : launched;
+      };
+      return platform_.step("launch");
+    }
+    Status copy_out(std::uint32_t slot, void* to, DevicePtr<const std::byte> from, Bytes size) noexcept {
+      slots_[slot].outputs.push_back({to, from, size});
+      return platform_.step("copy_out", size);
+    }
+    Status commit(std::uint32_t) noexcept { return platform_.step("commit"); }
+    [[nodiscard]] bool is_done(std::uint32_t) noexcept { return platform_.script_->rounds_end; }
+    void await(std::uint32_t) noexcept { (void)platform_.step("await"); }
+    Status deliver(std::uint32_t slot) noexcept {
+      Slot round = std::exchange(slots_[slot], {});
+      if (is_broken_) return Status{Errc::poisoned}.poisoning();
+      Status status = platform_.step("deliver");
+      if (status.ok()) status = round.run(platform_, round.program);
+      is_broken_ = !status.ok();
+      for (const Output& o : round.outputs) {
+        if (status.ok()) status = platform_.device_.copy_out(o.to, o.from, o.size);
+      }
+      return status;
+    }
+    void cancel(std::uint32_t slot) noexcept {
+      slots_[slot] = {};
+      (void)platform_.step("cancel");
+    }
+    Status close() noexcept { return {}; }
+
+   private:
+    struct Output {
+      void* to;
+      DevicePtr<const std::byte> from;
+      Bytes size;
+    };
+    struct Slot {
+      void* program = nullptr;
+      Status (*run)(QueuedPlatform&, void*) noexcept = nullptr;
+      std::vector<Output> outputs{};
+    };
+    QueuedPlatform& platform_;
+    std::vector<Slot> slots_;
+    bool is_broken_ = false;
+  };
+  [[nodiscard]] Queue open_queue(std::size_t slots, std::size_t, Bytes) { return {*this, slots}; }
+};
+static_assert(check_platform<QueuedPlatform>());
 
 }  // namespace rondo::test

@@ -237,6 +237,22 @@ TEST_CASE_TEMPLATE("A view of a tensor outside the arena is there, too", P, PLAT
   CHECK(session.close().ok());
 }
 
+TEST_CASE_TEMPLATE("A platform refuses a block whose size it cannot round up", P, PLATFORMS) {
+  TaskGraph graph;
+  const auto x = graph.input<float>("x", {64});
+  const auto y = graph.output<float>("y", {64});
+  graph.add<kernels::Add>(x, x, y);
+  auto session = open<P>(graph);
+  constexpr Bytes most{~std::uint64_t{0}};
+  P& platform = session.platform();
+  CHECK(error_of([&] { (void)platform.allocate(most, Bytes{512}); }).first == Errc::out_of_memory);
+  if constexpr (memory_kinds_of<P>().has(MemoryKind::mapped_host)) {
+    CHECK(error_of([&] { (void)platform.allocate(MemoryKind::mapped_host, most, Bytes{512}); }).first ==
+          Errc::out_of_memory);
+  }
+  CHECK(session.close().ok());
+}
+
 TEST_CASE_TEMPLATE("A session of many shapes has other kinds of memory for what rounds bind", P, PLATFORMS) {
   TaskGraph graph;
   const Dim n = graph.dim("n");

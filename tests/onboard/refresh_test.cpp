@@ -478,6 +478,7 @@ TEST_CASE("Costs are the same after they were written to a file and read again; 
   }
   std::remove(path.c_str());
   CHECK_THROWS_AS((void)read_costs(path.c_str()), Error);
+  CHECK_THROWS_AS((void)read_costs(nullptr), Error);
   CHECK_THROWS_AS(write_costs("/nowhere/at/all", costs), Error);
 }
 

@@ -5,6 +5,7 @@
 #include <rondo/detail/keyed.hpp>
 #include <rondo/error.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <utility>
@@ -23,10 +24,6 @@ struct Span {
   friend constexpr bool operator==(Span, Span) noexcept = default;
 };
 
-[[nodiscard]] constexpr bool overlap(Span a, Span b) noexcept {
-  return !a.empty() && !b.empty() && a.lower < b.upper && b.lower < a.upper;
-}
-
 /// The fixed_offset of a buffer whose offset the planner chooses.
 inline constexpr std::int64_t not_fixed = -1;
 
@@ -41,54 +38,38 @@ struct Buffer {
   std::vector<Span> gaps{};  ///< parts of the lifetime in which others may use its bytes; ascending, disjoint
 
   [[nodiscard]] constexpr bool is_fixed() const noexcept { return fixed_offset >= 0; }
-  [[nodiscard]] constexpr Span lifetime() const noexcept { return {lower, upper}; }
   /// Whether it can collide with another buffer.
   [[nodiscard]] constexpr bool occupies() const noexcept { return size > 0 && lower < upper; }
 
   friend constexpr bool operator==(const Buffer&, const Buffer&) = default;
 };
 
-/// Visits the stretches of time in which a buffer is alive and in use, in ascending order. Refers to the buffer.
-class UseCursor {
- public:
-  constexpr explicit UseCursor(const Buffer& b) : buffer_{&b}, from_{b.lower} { next(); }
-
-  /// The current stretch; empty after the last one.
-  [[nodiscard]] constexpr Span use() const noexcept { return use_; }
-  [[nodiscard]] constexpr bool is_at_end() const noexcept { return use_.empty(); }
-  constexpr void next() {
-    const std::vector<Span>& gaps = buffer_->gaps;
-    use_ = {};
-    while (use_.empty() && gap_ <= gaps.size()) {
-      while (gap_ < gaps.size() && gaps[gap_].empty()) ++gap_;
-      use_ = {from_, gap_ < gaps.size() ? gaps[gap_].lower : buffer_->upper};
-      if (gap_ < gaps.size()) from_ = gaps[gap_].upper;
-      ++gap_;
-    }
-  }
-
- private:
-  const Buffer* buffer_;
-  std::int64_t from_;
-  std::size_t gap_ = 0;  ///< the gap that ends the next stretch
-  Span use_{};
-};
-
 /// Calls visit(Span) for each stretch in which the buffer is alive and in use, in ascending order.
 template <class Visit>
 constexpr void for_each_use(const Buffer& b, Visit&& visit) {
-  for (UseCursor at(b); !at.is_at_end(); at.next()) visit(at.use());
+  std::int64_t from = b.lower;
+  for (const Span gap : b.gaps) {
+    if (gap.empty()) continue;
+    if (from < gap.lower) visit(Span{from, gap.lower});
+    from = gap.upper;
+  }
+  if (from < b.upper) visit(Span{from, b.upper});
 }
 
 /// Whether both are in use at some moment, regardless of their sizes. Cost: linear in the number of gaps.
 [[nodiscard]] constexpr bool in_use_together(const Buffer& a, const Buffer& b) {
-  if (!overlap(a.lifetime(), b.lifetime())) return false;
-  if (a.gaps.empty() && b.gaps.empty()) return true;
-  UseCursor x(a);
-  UseCursor y(b);
-  while (!x.is_at_end() && !y.is_at_end()) {
-    if (overlap(x.use(), y.use())) return true;
-    x.use().upper <= y.use().upper ? x.next() : y.next();
+  const std::int64_t end = std::min(a.upper, b.upper);
+  std::int64_t time = std::max(a.lower, b.lower);  // at the end of the loop, a moment outside of all gaps, or the end
+  auto x = a.gaps.begin();
+  auto y = b.gaps.begin();
+  while (time < end) {
+    if (x != a.gaps.end() && x->lower <= time) {
+      time = std::max(time, (x++)->upper);
+    } else if (y != b.gaps.end() && y->lower <= time) {
+      time = std::max(time, (y++)->upper);
+    } else {
+      return true;
+    }
   }
   return false;
 }

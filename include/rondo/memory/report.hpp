@@ -70,7 +70,8 @@ struct Report {
                               buffer,
                               tensor.is_outside_arena() ? tensor.memory : MemoryKind::device,
                               {}});
-    if (buffer != Lifetimes::no_buffer) report.plan.offsets[buffer] = static_cast<std::int64_t>(offsets[t]);
+    if (buffer != Lifetimes::no_buffer && !tensor.is_view())
+      report.plan.offsets[buffer] = static_cast<std::int64_t>(offsets[t]);
   }
   report.plan.arena = arena_of(report.problem, report.plan.offsets);
   report.plan.lower_bound = lower_bound(report.problem, Sections{report.problem});

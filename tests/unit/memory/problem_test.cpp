@@ -26,6 +26,9 @@ std::string refusal(const Problem& problem) {
 }  // namespace
 
 TEST_CASE("lifetimes are half-open: those that only touch do not overlap") {
+  const auto overlap = [](Span a, Span b) {
+    return in_use_together({.lower = a.lower, .upper = a.upper}, {.lower = b.lower, .upper = b.upper});
+  };
   static_assert(overlap({0, 2}, {1, 3}));
   static_assert(!overlap({0, 2}, {2, 3}));
   static_assert(!overlap({0, 5}, {2, 2}));

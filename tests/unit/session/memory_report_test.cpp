@@ -118,6 +118,20 @@ TEST_CASE("The report says what lies where, who shares, and what sharing saves")
   for (const auto& tensor : report.tensors) CHECK(tensor.bytes == Bytes{64});
 }
 
+TEST_CASE("A view moves neither its source nor the end of the arena in the report") {
+  TaskGraph graph;
+  const auto x = graph.input<float>("x", {32});
+  const auto half = graph.workspace<float>("half", {16});
+  const auto y = graph.output<float>("y", {16});
+  graph.make_view(half, x, 16);
+  graph.add<Scale>(half, y, 2.0F);
+  const auto session = open<A5Sim>(graph);
+  const memory::Report report = session.memory_report();
+  CHECK(report.arena() == session.arena_bytes());
+  CHECK(report.tensors[1].offset == report.tensors[0].offset + 64);
+  CHECK(report.plan.offsets[report.tensors[0].buffer] == static_cast<std::int64_t>(report.tensors[0].offset));
+}
+
 namespace {
 
 /// A simulated chip that counts what its allocator gives out.

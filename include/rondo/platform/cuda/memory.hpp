@@ -36,8 +36,8 @@ class DeviceMemory {
     device_.must(Api::enter, device_.enter());
     blocks_.reserve(blocks_.size() + 1);  // nothing after this may fail without giving the memory back
     const std::uint64_t given = on_host ? 1 : driver_alignment;
-    const std::uint64_t bytes =
-        std::max<std::uint64_t>(size.value, 1) + (alignment.value > given ? alignment.value - given : 0);
+    const std::uint64_t more = alignment.value > given ? alignment.value - given : 0;
+    const std::uint64_t bytes = std::min(std::max<std::uint64_t>(size.value, 1), ~more) + more;  // 2^64 - 1 at most
     Block block;
     block.kind = kind;
     block.asked = size.value;

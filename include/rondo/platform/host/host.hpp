@@ -12,6 +12,7 @@
 #include <rondo/platform/sim/hosted.hpp>
 #include <rondo/platform/sim/inline.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -79,9 +80,9 @@ class Host : public sim::Hosted<Host<E>, arch::Host, E, sim::NoTraffic> {
   /// Allocates memory of one kind. @throws Error out_of_memory, also if the system refuses to lock that much memory
   [[nodiscard]] DevicePtr<std::byte> allocate(MemoryKind kind, Bytes size, Bytes alignment) {
     if (memory_ == host::Residency::on_demand) return Base::allocate(kind, size, alignment);
-    // The allocation has one page before the block and consists of whole pages.
+    // The allocation has one page before the block and consists of whole pages, unless the size is close to 2^64.
     const Bytes page = host::page_size();
-    const Bytes whole{align_up(size.value, page.value)};
+    const Bytes whole{std::max(size.value, align_up(size.value, page.value))};
     const DevicePtr<std::byte> block = Base::allocate(kind, whole, alignment < page ? page : alignment);
     try {
       make_resident(pointer(block), whole);

@@ -6,6 +6,7 @@
 #include <rondo/platform/onboard/device.hpp>
 #include <rondo/platform/streams/block_holdings.hpp>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <span>
@@ -58,7 +59,8 @@ class DeviceMemory {
   /// runtime has no such memory
   [[nodiscard]] std::uint64_t allocate(MemoryKind kind, Bytes size, Bytes alignment) {
     if (kind == MemoryKind::device) return allocate(size, alignment);
-    const std::uint64_t bytes = (size.value == 0 ? 1 : size.value) + (alignment.value > 64 ? alignment.value - 64 : 0);
+    const std::uint64_t more = alignment.value > 64 ? alignment.value - 64 : 0;
+    const std::uint64_t bytes = std::min(std::max<std::uint64_t>(size.value, 1), ~more) + more;  // 2^64 - 1 at most
     const bool is_host = kind == MemoryKind::mapped_host;
     if (!is_host && size > free_) {
       throw Error(Errc::out_of_memory,
@@ -182,7 +184,7 @@ class DeviceMemory {
       throw Error(Errc::misaligned, Error::Text{device_.identity().platform, ": mapped host memory is aligned to ",
                                                 page, " bytes, not to ", alignment.value});
     }
-    bytes = align_up(bytes, page);
+    bytes = align_up(std::min(bytes, ~(2 * page)), page);  // no more than 2^64 bytes with the page
     block.given = bytes + page;
     device_.must("aclrtMallocHost", calls().malloc_host(&block.whole, block.given));
     const auto whole = reinterpret_cast<std::uintptr_t>(block.whole);

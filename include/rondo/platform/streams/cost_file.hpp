@@ -11,7 +11,6 @@
 
 #include <unistd.h>
 #include <algorithm>
-#include <cerrno>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -157,20 +156,11 @@ inline void write_costs(const char* path, const MeasuredCosts& costs) {
 /// Reads a file of costs. A cost that the file omits keeps its default. @throws Error invalid_argument if there is no
 /// such file, or it is no file of costs; out_of_resources if it cannot be read
 [[nodiscard]] inline MeasuredCosts read_costs(const char* path) {
-  const detail::File file{std::fopen(path, "r")};
-  if (file == nullptr && errno == ENOENT) {
-    throw Error(Errc::invalid_argument,
-                Error::Text{path, ": there is no such file of costs; tools/calibrate writes it"});
-  }
-  char text[4096];
-  const std::size_t size = file == nullptr ? 0 : std::fread(text, 1, sizeof(text), file.get());
-  if (file == nullptr || std::ferror(file.get()) != 0) {
-    detail::fail_file(path, "the file of costs cannot be read", errno);
-  }
+  const std::string text = detail::read_file(path, "the file of costs cannot be read; tools/calibrate writes it");
   MeasuredCosts costs;
   std::uint64_t format = 0;
   const bool is_good =
-      detail::FlatJson({text, size}).read([&](std::string_view name, std::string_view word, std::uint64_t number) {
+      detail::FlatJson(text).read([&](std::string_view name, std::string_view word, std::uint64_t number) {
         if (name == "platform") return costs.platform = decltype(costs.platform)(word), !word.empty();
         if (name == "machine") return costs.machine = decltype(costs.machine)(word), !word.empty();
         const auto* const known = std::find_if(std::begin(detail::named_costs), std::end(detail::named_costs),

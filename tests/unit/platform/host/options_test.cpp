@@ -312,6 +312,8 @@ TEST_CASE("Prefaulted memory is there before a round touches it, and other memor
   CHECK(pages_in_memory(untouched, bytes) < pages);
   CHECK(lazy.release(untouched).ok());
   CHECK(eager.release(touched).ok());
+  // Rounded up to whole pages, these would be no bytes.
+  CHECK(raised([&] { (void)eager.allocate(Bytes{~std::uint64_t{0}}, Bytes{64}); }).code == Errc::out_of_memory);
 }
 
 TEST_CASE("Threads spin as long as they are told, and then sleep") {

@@ -18,6 +18,7 @@ program of tests is compiled once for all mutants; the environment chooses the o
 tools/lib/mutate/explained.txt names the mutants that do no harm, and says why. The last lines state the score, the
 share of the mutants that a test notices among those that some test reaches and that are not explained."""
 import argparse
+import hashlib
 import os
 import random
 import re
@@ -67,8 +68,12 @@ def headers_of(include, only):
 
 
 def write_forms(include, overlay, headers, skipped):
-    """Writes the headers with all their mutants below `overlay`; returns the mutants."""
+    """Writes the headers with all their mutants below `overlay`, and removes what other runs left there, whose mutants
+    have the same numbers; returns the mutants."""
     mutants, first = [], 0
+    kept = {overlay / path.relative_to(include) for path in headers}
+    for path in set(overlay.rglob("*.hpp")) - kept:
+        path.unlink()
     for path in headers:
         name = str(path.relative_to(include))
         text, own, first = rewrite(name, path.read_text(), first, skipped)
@@ -293,7 +298,8 @@ def build(options, include, overlay, headers, folder, sources):
         subprocess.run(plain + [*map(str, stand_in), *shared], check=True)
     command = start + ["-include-pch", f"{prelude}.pch"]
     link = [options.compiler, "-fuse-ld=lld" if lld() else "-O0", str(main_object), f"-Wl,-rpath,{folder}", str(library), "-lfmt"]
-    skipped_file = folder / "skipped"
+    digest = hashlib.sha256("".join(f"{path}\n{path.read_text()}" for path in headers).encode()).hexdigest()
+    skipped_file = folder / f"skipped_{digest[:16]}"  # their numbers are those of these headers
     skipped = set(map(int, skipped_file.read_text().split())) if skipped_file.exists() else set()
     programs = []
     for source in sources:

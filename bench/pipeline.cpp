@@ -8,7 +8,7 @@
 //   own_cost/<run|submit|completion|coroutine>/depth:<d>   almost empty rounds on a bus that takes no time: the cost
 //                                               of submitting a round and taking its result, next to run_round
 
-#include <rondo/platform/sim/bus.hpp>
+#include <rondo/platform/sim/traffic.hpp>
 #include <rondo/rondo.hpp>
 #include <rondo/session/round_loop.hpp>
 

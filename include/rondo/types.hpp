@@ -139,16 +139,8 @@ enum class Direction : std::uint8_t {
 }
 
 [[nodiscard]] constexpr const char* to_string(Direction d) noexcept {
-  switch (d) {
-    case Direction::in: return "in";
-    case Direction::out: return "out";
-    case Direction::inout: return "inout";
-    case Direction::resident: return "resident";
-    case Direction::workspace: return "workspace";
-    case Direction::host_input: return "host_input";
-    case Direction::session_value: return "session_value";
-  }
-  return "?";
+  constexpr const char* names[] = {"in", "out", "inout", "resident", "workspace", "host_input", "session_value"};
+  return names[static_cast<std::size_t>(d)];
 }
 
 /// The kinds of memory.

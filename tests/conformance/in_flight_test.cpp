@@ -7,10 +7,10 @@
 #include "conformance/platforms.hpp"
 #include "scale.hpp"
 
-#include <rondo/platform/sim/bus.hpp>
 #include <rondo/platform/sim/checked.hpp>
 #include <rondo/platform/sim/model.hpp>
 #include <rondo/platform/sim/pool.hpp>
+#include <rondo/platform/sim/traffic.hpp>
 #include <rondo/session/open_static.hpp>
 #include <rondo/session/round_loop.hpp>
 

@@ -63,17 +63,12 @@ class StridedList {
   }
   /// Whether any of the memory that is bound is on the device.
   [[nodiscard]] bool is_on_device() const noexcept {
-    for (const StridedMemory& m : list) {
-      if (m.is_bound && m.device) return true;
-    }
-    return false;
+    return std::any_of(list.begin(), list.end(), [](const StridedMemory& m) { return m.is_bound && m.device; });
   }
   /// The memory of a port, even if it is no longer bound; null if there never was any.
   [[nodiscard]] StridedMemory* find(std::size_t port) noexcept {
-    for (StridedMemory& m : list) {
-      if (m.port == port) return &m;
-    }
-    return nullptr;
+    const auto m = std::find_if(list.begin(), list.end(), [&](const StridedMemory& each) { return each.port == port; });
+    return m == list.end() ? nullptr : &*m;
   }
 
   std::vector<StridedMemory> list;

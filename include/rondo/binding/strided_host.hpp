@@ -97,7 +97,13 @@ struct StridedPair {
   TensorHandle<T, D> tensor;
   H& host;
 
-  [[nodiscard]] CopiedPair<T, D> packed() const noexcept { return {tensor, host.packed(), host.size()}; }
+  [[nodiscard]] CopiedPair<T, D> packed() const noexcept {
+    if constexpr (D != Direction::out) host.pack();
+    return {tensor, host.packed(), host.size()};
+  }
+  void scatter() const noexcept {
+    if constexpr (copies_out(D)) host.scatter();
+  }
 };
 template <class B>
 inline constexpr bool is_strided = false;
@@ -107,10 +113,6 @@ inline constexpr bool is_strided<StridedPair<T, D, H>> = true;
 template <class B>
 decltype(auto) packed_pair(B& bound) noexcept {
   if constexpr (is_strided<std::remove_cv_t<B>>) {
-    using Pair = std::remove_cv_t<B>;
-    if constexpr (!(copies_out(decltype(Pair::tensor)::direction) && !copies_in(decltype(Pair::tensor)::direction))) {
-      bound.host.pack();
-    }
     return bound.packed();
   } else {
     return (bound);
@@ -121,9 +123,7 @@ template <class Run, class... B>
 Status run_packed(const Run& run, B&... bound) noexcept {
   const Status status = run(packed_pair(bound)...);
   const auto scatter = [&]<class Pair>(Pair& pair) {
-    if constexpr (is_strided<std::remove_cv_t<Pair>>) {
-      if constexpr (copies_out(decltype(pair.tensor)::direction)) pair.host.scatter();
-    }
+    if constexpr (is_strided<std::remove_cv_t<Pair>>) pair.scatter();
   };
   if (status.ok()) (scatter(bound), ...);
   return status;

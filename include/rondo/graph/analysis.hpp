@@ -270,21 +270,15 @@ constexpr void check_uses(const TaskGraph& graph, const Analysis& analysis) {
   }
   for (std::uint32_t t = 0; t < graph.tensors().size(); ++t) {
     const TensorRecord& tensor = graph.tensors()[t];
-    const TensorRecord& root = graph.tensors()[root_of(graph.tensors(), t)];
-    if (tensor.is_view() && root.is_defined_at_start()) continue;
-    if (tensor.direction != Direction::out) continue;
+    const bool is_defined = graph.tensors()[root_of(graph.tensors(), t)].is_defined_at_start();
+    if (tensor.direction != Direction::out || is_defined) continue;
     const std::uint32_t memory = home_of(graph.tensors(), t);
     const bool is_written = uses.writer(memory) != nobody;
-    if (is_written && !root.is_defined_at_start() && !definitions.holds_at_end(memory)) {
-      throw Error(Errc::invalid_argument,
-                  Error::Text{"tensor '", graph.name(tensor.name),
-                              "' is an output that only tasks of a 'when' write; write it before, too"});
-    }
-    if (!is_written) {
-      throw Error(Errc::invalid_argument,
-                  Error::Text{"tensor '", graph.name(tensor.name),
-                              "' is an output, but no task writes it; add the task or remove it"});
-    }
+    if (is_written && definitions.holds_at_end(memory)) continue;
+    throw Error(Errc::invalid_argument,
+                Error::Text{"tensor '", graph.name(tensor.name),
+                            is_written ? "' is an output that only tasks of a 'when' write; write it before, too"
+                                       : "' is an output, but no task writes it; add the task or remove it"});
   }
 }
 
@@ -317,36 +311,21 @@ constexpr void check_views(const TaskGraph& graph) {
 
 /// Removes idle tasks: their successors wait for their predecessors instead.
 [[nodiscard]] constexpr Analysis leave_out_idle(const TaskGraph& graph, const Analysis& whole) {
-  EdgeList edges;  // between old positions
-  for (std::uint32_t p = 0; p < whole.order.size(); ++p) {
-    for (std::uint32_t s = whole.successor_begin[p]; s < whole.successor_begin[p + 1]; ++s) {
-      edges.push_back({p, whole.successors[s]});
-    }
-  }
   std::vector<std::uint32_t> order;
-  std::vector<std::uint32_t> position(whole.order.size(), LastUses::nobody);
+  EdgeList edges;
+  std::vector<EdgeList> before(whole.order.size(), EdgeList{});  // by old position: the tasks to wait for, by new ones
   for (std::uint32_t p = 0; p < whole.order.size(); ++p) {
+    sort_once_each(before[p]);
     if (!graph.tasks()[whole.order[p]].idle) {
-      position[p] = static_cast<std::uint32_t>(order.size());
+      const std::uint64_t position = order.size();
       order.push_back(whole.order[p]);
-      continue;
-    }
-    EdgeList rest;
-    std::vector<std::uint32_t> before;
-    std::vector<char> is_listed(p, 0);
-    for (const auto& e : edges) {
-      if (task_after(e) == p && is_listed[task_before(e)] == 0) {
-        is_listed[task_before(e)] = 1;
-        before.push_back(task_before(e));
-      }
-      if (task_after(e) != p && task_before(e) != p) rest.push_back(e);
+      for (const auto& b : before[p]) edges.push_back({b.key, position});
+      before[p] = EdgeList{{static_cast<std::int64_t>(position), 0}};
     }
     for (std::uint32_t s = whole.successor_begin[p]; s < whole.successor_begin[p + 1]; ++s) {
-      for (const std::uint32_t b : before) rest.push_back({b, whole.successors[s]});
+      for (const auto& b : before[p]) before[whole.successors[s]].push_back(b);
     }
-    edges = std::move(rest);
   }
-  for (auto& e : edges) e = {position[task_before(e)], position[task_after(e)]};
   return arrange(std::move(order), std::move(edges));
 }
 

@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <utility>
@@ -46,14 +47,15 @@ class Dealer {
         wait_ns_{std::max(0.0, rules.chip.costs.stream_wait_ns)},
         predecessors_{graph},
         costs_{task_costs(graph, rules)} {
+    bool uses[core_type_count] = {};
     std::vector<double> to_end(costs_.size(), 0.0);
     for (std::size_t t = costs_.size(); t-- > 0;) {
       for (const std::uint32_t s : graph.successors_of(t)) to_end[t] = std::max(to_end[t], to_end[s]);
       to_end[t] += costs_[t];
       all_ns_ += costs_[t];
       longest_ns_ = std::max(longest_ns_, to_end[t]);
-      cores_ += uses_[static_cast<std::size_t>(graph.tasks[t].core)] ? 0 : cores_of(chip_, graph.tasks[t].core);
-      uses_[static_cast<std::size_t>(graph.tasks[t].core)] = true;
+      cores_ += uses[static_cast<std::size_t>(graph.tasks[t].core)] ? 0 : cores_of(chip_, graph.tasks[t].core);
+      uses[static_cast<std::size_t>(graph.tasks[t].core)] = true;
     }
     for (std::uint32_t t = 0; t < costs_.size(); ++t) in_order_.push_back(t);
     by_way_to_end_ = in_order_;
@@ -81,7 +83,7 @@ class Dealer {
     rank_.resize(task_at_.size());
     for (std::uint32_t r = 0; r < task_at_.size(); ++r) rank_[task_at_[r]] = r;
     begin(count);
-    while (placed_ < graph_.tasks.size()) {
+    while (lanes_.order.size() < graph_.tasks.size()) {
       choose();
       give_lanes();
       pass_time();
@@ -95,12 +97,6 @@ class Dealer {
     return lanes;
   }
 
-  struct Running {
-    double end = 0;
-    std::uint32_t task = 0;
-  };
-  [[nodiscard]] static bool is_later(const Running& a, const Running& b) noexcept { return a.end > b.end; }
-  [[nodiscard]] static bool is_less_urgent(std::uint32_t a, std::uint32_t b) noexcept { return a > b; }
   [[nodiscard]] std::uint32_t needed_cores(std::uint32_t task) const noexcept {
     return detail::needed_cores(graph_, chip_, task);
   }
@@ -119,26 +115,24 @@ class Dealer {
     idle_ = count;
     running_.clear();
     now_ = 0;
-    placed_ = 0;
     for (std::size_t type = 0; type < core_type_count; ++type) {
       ready_[type].clear();
       free_cores_[type] = cores_of(chip_, static_cast<CoreType>(type));
     }
     for (std::uint32_t t = 0; t < graph_.tasks.size(); ++t) {
       if (graph_.predecessor_count[t] != 0) continue;
-      if (!graph_.tasks[t].fills) {
+      if (graph_.tasks[t].fills) {
+        lanes_.order.push_back(t);
+        free_successors(t);
+      } else {
         make_ready(t);
-        continue;
       }
-      lanes_.order.push_back(t);
-      ++placed_;
-      free_successors(t);
     }
   }
   void make_ready(std::uint32_t task) {
     std::vector<std::uint32_t>& heap = ready_[type_of(task)];
     heap.push_back(rank_[task]);
-    std::push_heap(heap.begin(), heap.end(), is_less_urgent);
+    std::push_heap(heap.begin(), heap.end(), std::greater<>{});
   }
   void free_successors(std::uint32_t task) {
     for (const std::uint32_t s : graph_.successors_of(task)) {
@@ -157,7 +151,7 @@ class Dealer {
       if (best == core_type_count) return;
       std::vector<std::uint32_t>& heap = ready_[best];
       starting_.push_back(task_at_[heap[0]]);
-      std::pop_heap(heap.begin(), heap.end(), is_less_urgent);
+      std::pop_heap(heap.begin(), heap.end(), std::greater<>{});
       heap.pop_back();
       free_cores_[best] -= needed_cores(starting_.back());
     }
@@ -201,17 +195,16 @@ class Dealer {
     last_[lane] = task;
     is_idle_[lane] = 0;
     --idle_;
-    ++placed_;
     ended_[task] = now_ + (waits ? wait_ns_ : 0) + costs_[task];
-    running_.push_back({ended_[task], task});
-    std::push_heap(running_.begin(), running_.end(), is_later);
+    running_.emplace_back(ended_[task], task);
+    std::push_heap(running_.begin(), running_.end(), std::greater<>{});
   }
   void pass_time() {
     if (running_.empty()) return;
-    now_ = running_[0].end;
-    while (!running_.empty() && running_[0].end <= now_) {
-      const std::uint32_t task = running_[0].task;
-      std::pop_heap(running_.begin(), running_.end(), is_later);
+    now_ = running_[0].first;
+    while (!running_.empty() && running_[0].first <= now_) {
+      const std::uint32_t task = running_[0].second;
+      std::pop_heap(running_.begin(), running_.end(), std::greater<>{});
       running_.pop_back();
       is_idle_[lanes_.lane_of[task]] = 1;
       ++idle_;
@@ -230,14 +223,12 @@ class Dealer {
   double all_ns_ = 0;
   double longest_ns_ = 0;
   std::uint32_t cores_ = 0;
-  bool uses_[core_type_count] = {};
 
   // State while tasks are dealt.
   std::vector<std::uint32_t> task_at_;  ///< by rank, most urgent first
   std::vector<std::uint32_t> rank_;     ///< by task
   Lanes lanes_;
   double now_ = 0;
-  std::size_t placed_ = 0;
   std::vector<std::uint32_t> waiting_;                 ///< by task: the number of predecessors that have not ended
   std::vector<double> ended_;                          ///< by task: the time of its end
   std::vector<std::uint32_t> last_;                    ///< by lane: its last task so far
@@ -246,7 +237,7 @@ class Dealer {
   std::vector<std::uint32_t> ready_[core_type_count];  ///< heaps with the ranks of ready tasks
   std::uint32_t free_cores_[core_type_count] = {};
   std::vector<std::uint32_t> starting_;
-  std::vector<Running> running_;  ///< a heap
+  std::vector<std::pair<double, std::uint32_t>> running_;  ///< a heap of tasks that run, by the times of their ends
 };
 
 }  // namespace detail

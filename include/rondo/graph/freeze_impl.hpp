@@ -40,33 +40,22 @@ RONDO_INLINE FrozenGraph freeze(const TaskGraph& graph) {
                 Error::Text{"the interface of an orchestration holds ", graph.tasks().size(),
                             " tasks; declare tensors only, and add tasks in the orchestration"});
   }
-  if (graph.is_symbolic()) {
-    throw Error(Errc::unsupported, Error::Text{"symbol '", graph.name(graph.symbols()[0]),
-                                               "' of an orchestration's interface has no value; instantiate() it"});
-  }
+  const auto refuse_if = [&](bool is_refused, const char* what, graph::NameRef name, const char* why,
+                             Errc code = Errc::unsupported) {
+    if (!is_refused) return;
+    throw Error(code, Error::Text{what, " '", graph.name(name), "' of an orchestration's interface ", why});
+  };
+  if (graph.is_symbolic()) refuse_if(true, "symbol", graph.symbols()[0], "has no value; instantiate() it");
   for (const graph::TensorRecord& tensor : graph.tensors()) {
-    if (tensor.alias_of != graph::TensorRecord::no_alias) {
-      throw Error(Errc::unsupported,
-                  Error::Text{"output '", graph.name(tensor.name),
-                              "' of an orchestration's interface reuses the memory of an input; make the two one "
-                              "inout tensor instead"});
-    }
-    if (tensor.is_view()) {
-      throw Error(
-          Errc::unsupported,
-          Error::Text{"tensor '", graph.name(tensor.name),
-                      "' of an orchestration's interface is a view; the tasks that will write its source are not "
-                      "known yet, so copy the data with a kernel instead"});
-    }
-    if (tensor.direction == Direction::session_value) {
-      throw Error(Errc::unsupported, Error::Text{"value '", graph.name(tensor.name),
-                                                 "' of an orchestration's interface would never be written; make "
-                                                 "it a host input"});
-    }
-    if (tensor.direction != Direction::workspace) continue;
-    throw Error(Errc::invalid_argument,
-                Error::Text{"tensor '", graph.name(tensor.name),
-                            "' of an orchestration's interface is a workspace; make it in the orchestration"});
+    refuse_if(tensor.alias_of != graph::TensorRecord::no_alias, "output", tensor.name,
+              "reuses the memory of an input; make the two one inout tensor instead");
+    refuse_if(tensor.is_view(), "tensor", tensor.name,
+              "is a view; the tasks that will write its source are not known yet, so copy the data with a kernel "
+              "instead");
+    refuse_if(tensor.direction == Direction::session_value, "value", tensor.name,
+              "would never be written; make it a host input");
+    refuse_if(tensor.direction == Direction::workspace, "tensor", tensor.name,
+              "is a workspace; make it in the orchestration", Errc::invalid_argument);
   }
   graph::Analysis nothing;
   nothing.successor_begin.push_back(0);

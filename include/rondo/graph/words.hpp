@@ -82,38 +82,24 @@ enum class Access : std::uint8_t { read = 1, write = 2, read_write = 3 };
 
 namespace detail {
 
+/// The unsigned integer with the size of a scalar.
+template <class T>
+using BitsOf = std::conditional_t<
+    sizeof(T) == 8, std::uint64_t,
+    std::conditional_t<sizeof(T) == 4, std::uint32_t, std::conditional_t<sizeof(T) == 2, std::uint16_t, std::uint8_t>>>;
+
 /// The bits of a scalar as one argument word, zero-extended as in simpler.
 template <class T>
 [[nodiscard]] constexpr ArgWord to_word(T value) noexcept {
-  if constexpr (std::is_enum_v<T>) {
-    return to_word(static_cast<std::underlying_type_t<T>>(value));
-  } else if constexpr (std::is_same_v<T, bool>) {
-    return value ? 1 : 0;
-  } else if constexpr (sizeof(T) == 8) {
-    return std::bit_cast<ArgWord>(value);
-  } else if constexpr (sizeof(T) == 4) {
-    return std::bit_cast<std::uint32_t>(value);
-  } else if constexpr (sizeof(T) == 2) {
-    return std::bit_cast<std::uint16_t>(value);
-  } else {
-    return std::bit_cast<std::uint8_t>(value);
-  }
+  return std::bit_cast<BitsOf<T>>(value);
 }
 
 template <class T>
 [[nodiscard]] constexpr T from_word(ArgWord word) noexcept {
-  if constexpr (std::is_enum_v<T>) {
-    return static_cast<T>(from_word<std::underlying_type_t<T>>(word));
-  } else if constexpr (std::is_same_v<T, bool>) {
+  if constexpr (std::is_same_v<T, bool>) {
     return word != 0;
-  } else if constexpr (sizeof(T) == 8) {
-    return std::bit_cast<T>(word);
-  } else if constexpr (sizeof(T) == 4) {
-    return std::bit_cast<T>(static_cast<std::uint32_t>(word));
-  } else if constexpr (sizeof(T) == 2) {
-    return std::bit_cast<T>(static_cast<std::uint16_t>(word));
   } else {
-    return std::bit_cast<T>(static_cast<std::uint8_t>(word));
+    return std::bit_cast<T>(static_cast<BitsOf<T>>(word));
   }
 }
 

@@ -59,7 +59,7 @@ template <class Entry, class Capacity = Lru<100>, class Count = NoCounts>
 class LaunchCache {
  public:
   /// Creates a cache for keys of at most `most_words` words.
-  explicit LaunchCache(std::size_t most_words) noexcept : most_words_{most_words} {}
+  explicit LaunchCache(std::size_t most_words) : most_words_{most_words} {}
   LaunchCache(const LaunchCache&) = delete;
   LaunchCache& operator=(const LaunchCache&) = delete;
   ~LaunchCache() {
@@ -104,9 +104,7 @@ class LaunchCache {
     const std::uint64_t hash = hash_of(key.data(), key.size());
     if (Node* const known = look_up(hash, key)) return use(*known);
 
-    const std::size_t size = table_.size();
-    Node* const victim = size < Capacity::capacity ? nullptr : static_cast<Node*>(ends_.newer);  // the oldest
-    table_.reserve(victim == nullptr ? size + 1 : size);
+    Node* const victim = table_.size() < Capacity::capacity ? nullptr : static_cast<Node*>(ends_.newer);  // the oldest
     Node* const node = build(hash, key, make);
     // Nothing below throws.
     if (victim != nullptr) {
@@ -192,7 +190,7 @@ class LaunchCache {
   [[noreturn]] void refuse(std::size_t words) const {
     throw Error{Errc::invalid_argument,
                 Error::Text{"a key of ", words, " words for a launch cache whose keys have at most ", most_words_,
-                            "; append each symbolic tensor of the graph once"}};
+                            "; append only the words of one round"}};
   }
 
   template <class Make>
@@ -229,7 +227,7 @@ class LaunchCache {
   /// questions.
   std::size_t last_size_ = SIZE_MAX;
   Node* last_ = nullptr;
-  detail::FlatTable<Node> table_;
+  detail::FlatTable<Node, Capacity::capacity> table_;
   void* spare_ = nullptr;
   Link ends_{&ends_, &ends_};  ///< `newer` is the oldest entry, `older` the newest
   [[no_unique_address]] Count count_;

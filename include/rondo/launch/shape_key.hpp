@@ -12,8 +12,8 @@
 
 namespace rondo::launch {
 
-/// The shapes of a round as 64-bit words: the extents of each tensor with a symbolic shape, tensor by tensor. The graph
-/// determines the order and the ranks, so all keys of a graph have the same number of words.
+/// The shapes of a round as 64-bit words: the sizes of its bindings, the extents of those that have a shape, and the
+/// symbols that the round states. All keys of a graph whose rounds are bound in one way have the same number of words.
 using KeyView = std::span<const std::uint64_t>;
 
 /// A key under construction, on the caller's stack. Errors: a key of too many words is `overflowed` and has an empty

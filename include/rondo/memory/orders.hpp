@@ -25,15 +25,9 @@ enum class Order : std::uint8_t {
 };
 
 [[nodiscard]] constexpr const char* to_string(Order order) noexcept {
-  switch (order) {
-    case Order::size: return "greedy by size";
-    case Order::duration: return "greedy by duration";
-    case Order::area: return "greedy by area";
-    case Order::breadth: return "greedy by breadth";
-    case Order::conflicts: return "greedy by conflicts";
-    case Order::start: return "greedy by start";
-  }
-  return "?";
+  constexpr const char* names[] = {"greedy by size",    "greedy by duration",  "greedy by area",
+                                   "greedy by breadth", "greedy by conflicts", "greedy by start"};
+  return names[static_cast<std::size_t>(order)];
 }
 
 namespace detail {

@@ -125,13 +125,11 @@ class UseFinder {
   /// by overwriting it. Then no value of it lasts from one repetition to the next.
   constexpr void find_homes() {
     homes_ = std::vector<Home>(result_.tokens.size());
-    for (std::size_t k = 0; k < kept_.size() && k < homes_.size(); ++k) {
-      if (kept_[k] != 0) homes_[k] = {graph::TaskRecord::no_loop, false, true};
-    }
     for (std::uint32_t t = 0; t < graph_.tensors.size(); ++t) {
       const std::uint32_t k = result_.of_tensor[t];
       const Direction d = graph_.tensors[t].direction;
-      if (k != Tokens::none && (copies_in(d) || copies_out(d))) homes_[k] = {graph::TaskRecord::no_loop, false, true};
+      if (k != Tokens::none && (kept_[k] != 0 || copies_in(d) || copies_out(d)))
+        homes_[k] = {graph::TaskRecord::no_loop, false, true};
     }
     for (std::uint32_t p = 0; p < graph_.tasks.size(); ++p) {
       for (const graph::ArgRecord& arg : graph_.args_of(graph_.tasks[p])) {

@@ -68,10 +68,10 @@ void log_opened(const P& platform, const graph::GraphView& graph, Bytes arena, B
     const auto missing = [](const char* what) {
       Policies::log(LogEvent::missing, Error::Text{P::name, ": ", what}.c_str());
     };
-    if constexpr (Policies::Refresh::allows(Mechanism::device_op) && !update::is_capable<P>(Mechanism::device_op)) {
+    if constexpr (Policies::Refresh::allows(Mechanism::device_op) && !HasDeviceRefresh<P>) {
       missing("the device does not compute its args; the host does");
     }
-    if constexpr (Policies::Refresh::allows(Mechanism::in_launch) && !update::is_capable<P>(Mechanism::in_launch)) {
+    if constexpr (Policies::Refresh::allows(Mechanism::in_launch) && !HasLaunchRefresh<P>) {
       missing("a launch carries no addresses; they are copied");
     }
   }

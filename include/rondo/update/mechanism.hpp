@@ -34,19 +34,6 @@ struct Refreshed {
   std::uint64_t bytes = 0;  ///< copied to the device, or carried by the launch
 };
 
-/// Whether the platform supports the mechanism.
-template <class P>
-[[nodiscard]] constexpr bool is_capable(Mechanism m) noexcept {
-  switch (m) {
-    case Mechanism::none:
-    case Mechanism::segment_copy: return true;
-    case Mechanism::in_place: return HasArgsInHostMemory<P>;
-    case Mechanism::device_op: return HasDeviceRefresh<P>;
-    case Mechanism::in_launch: return HasLaunchRefresh<P>;
-  }
-  return false;
-}
-
 using args::RefreshCosts;
 
 /// The figures on which the choice of a mechanism is based.

@@ -115,7 +115,7 @@ class DirectRefresher {
 /// Whether slots can be written as soon as their base is set: kernels read the host's image, and the strategy refreshes
 /// only what changed.
 template <class P, class S, class C>
-inline constexpr bool is_direct = is_capable<P>(Mechanism::in_place) && C::allows(Mechanism::in_place) && is_exact<S>;
+inline constexpr bool is_direct = HasArgsInHostMemory<P> && C::allows(Mechanism::in_place) && is_exact<S>;
 
 /// An args table on a platform, kept consistent with its bases: once per round, after the bases are set, refresh()
 /// applies the changes to the device. Both refreshers have the same members.

@@ -108,9 +108,8 @@ TEST_CASE("keys of several sizes are told apart, and one of too many words is no
     FAIL("accepted");
   } catch (const Error& error) {
     CHECK(error.code() == Errc::invalid_argument);
-    CHECK(
-        doctest::String(error.what()) ==
-        "a key of 3 words for a launch cache whose keys have at most 2; append each symbolic tensor of the graph once");
+    CHECK(doctest::String(error.what()) ==
+          "a key of 3 words for a launch cache whose keys have at most 2; append only the words of one round");
   }
   CHECK(cache.size() == 2);
 }

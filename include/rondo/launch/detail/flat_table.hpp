@@ -2,18 +2,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <utility>
 #include <vector>
 
 namespace rondo::launch::detail {
 
-/// A hash table of nodes whose hashes the caller computes. Insertion into reserved room allocates nothing, so a failed
-/// insertion changes nothing; no container of the standard library offers both. Open addressing with linear probing; at
-/// most half full. Erasing moves later cells back, so that probe sequences stay short after any number of evictions
-/// (Knuth, The Art of Computer Programming 3, 6.4, algorithm R).
-template <class Node>
+/// A hash table of at most `capacity` nodes whose hashes the caller computes. Insertion allocates nothing, so it cannot
+/// fail; no container of the standard library offers both. Open addressing with linear probing; at most half full.
+/// Erasing moves later cells back, so that probe sequences stay short after any number of evictions (Knuth, The Art of
+/// Computer Programming 3, 6.4, algorithm R).
+template <class Node, std::size_t capacity>
 class FlatTable {
   struct Cell {
     std::uint64_t hash;
@@ -26,7 +26,6 @@ class FlatTable {
   /// Returns the node with this hash for which `is_it(node)` is true, or nullptr.
   template <class IsIt>
   [[nodiscard, gnu::always_inline]] Node* find(std::uint64_t hash, IsIt is_it) const noexcept {
-    if (mask_ == 0) return nullptr;
     const Cell* const cells = cells_.data();
     for (std::size_t i = hash & mask_; cells[i].node != nullptr; i = (i + 1) & mask_) {
       if (cells[i].hash == hash && is_it(*cells[i].node)) return cells[i].node;
@@ -34,20 +33,7 @@ class FlatTable {
     return nullptr;
   }
 
-  /// Makes room for `size` nodes. @throws std::bad_alloc; nothing has changed then.
-  void reserve(std::size_t size) {
-    if (2 * size <= cells_.size()) return;
-    std::size_t count = cells_.size() == 0 ? 8 : 2 * cells_.size();
-    while (count < 2 * size) count *= 2;
-    std::vector<Cell> cells(count);
-    std::swap(cells, cells_);
-    mask_ = count - 1;
-    for (const Cell& cell : cells) {
-      if (cell.node != nullptr) place(cell);
-    }
-  }
-
-  /// Precondition: room is reserved, and the node is not in the table.
+  /// Precondition: the node is not in the table, which has fewer than `capacity`.
   void insert(std::uint64_t hash, Node& node) noexcept {
     place({hash, &node});
     ++size_;
@@ -88,8 +74,8 @@ class FlatTable {
     cells_[i] = cell;
   }
 
-  std::vector<Cell> cells_;
-  std::size_t mask_ = 0;  ///< the number of cells, a power of two, minus 1; 0 if there are none
+  static constexpr std::size_t mask_ = std::bit_ceil(2 * capacity) - 1;  ///< the number of cells minus 1
+  std::vector<Cell> cells_ = std::vector<Cell>(mask_ + 1);
   std::size_t size_ = 0;
 };
 

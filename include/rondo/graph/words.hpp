@@ -91,7 +91,7 @@ using BitsOf = std::conditional_t<
 /// The bits of a scalar as one argument word, zero-extended as in simpler.
 template <class T>
 [[nodiscard]] constexpr ArgWord to_word(T value) noexcept {
-  return std::bit_cast<BitsOf<T>>(value);
+  return static_cast<ArgWord>(std::bit_cast<BitsOf<T>>(value));
 }
 
 template <class T>

@@ -81,11 +81,21 @@ struct Entry {
 
 // --- Rondo
 
+/// The shapes of tensors, one after the other.
+struct Key {
+  Key(const Tensor* tensors, std::size_t count) {
+    for (std::size_t t = 0; t < count; ++t) {
+      for (std::size_t d = 0; d < rank; ++d) words[size++] = static_cast<std::uint64_t>(tensors[t].shape.extent(d));
+    }
+  }
+  operator rondo::launch::KeyView() const { return {words, size}; }  // NOLINT(google-explicit-constructor)
+  std::size_t size = 0;
+  std::uint64_t words[16 * rank];
+};
+
 template <class Cache>
 Entry* look_up(Cache& cache, const Tensor* tensors, std::size_t count) {
-  rondo::launch::ShapeKey<16 * rank> key;
-  for (std::size_t t = 0; t < count; ++t) key.append(tensors[t].shape);
-  return cache.find(key);
+  return cache.find(Key(tensors, count));
 }
 
 Entry make_entry(const std::vector<Tensor>& tensors) {
@@ -270,9 +280,7 @@ void rondo_hit(benchmark::State& state, std::size_t count, std::size_t entries) 
   const Rounds rounds(count, entries, entries > 2);
   rondo::launch::LaunchCache<Entry, rondo::launch::Lru<most_entries>> cache(count * rank);
   for (const auto& input : rounds.inputs) {
-    rondo::launch::ShapeKey<16 * rank> key;
-    for (const Tensor& tensor : input) key.append(tensor.shape);
-    cache.insert(key, [&] { return make_entry(input); });
+    cache.insert(Key(input.data(), input.size()), [&] { return make_entry(input); });
   }
   run(state, rounds, [&](const Tensor* input) {
     Entry* const entry = look_up(cache, input, count);
@@ -294,13 +302,10 @@ void rondo_hit_with_args(benchmark::State& state, std::size_t entries) {
   const Rounds rounds(count, entries, entries > 2);
   rondo::launch::LaunchCache<std::unique_ptr<Args>, rondo::launch::Lru<most_entries>> cache(count * rank);
   for (const auto& input : rounds.inputs) {
-    rondo::launch::ShapeKey<16 * rank> key;
-    for (const Tensor& tensor : input) key.append(tensor.shape);
-    cache.insert(key, [&] { return std::make_unique<Args>(count); });
+    cache.insert(Key(input.data(), input.size()), [&] { return std::make_unique<Args>(count); });
   }
   run(state, rounds, [&](const Tensor* input) {
-    rondo::launch::ShapeKey<16 * rank> key;
-    for (std::size_t t = 0; t < count; ++t) key.append(input[t].shape);
+    const Key key(input, count);
     std::unique_ptr<Args>* const args = cache.find(key);
     if (args == nullptr) return false;
     (*args)->template update<count>(input);
@@ -455,8 +460,7 @@ void rondo_miss(benchmark::State& state, std::size_t count) {
   const Rounds rounds(count, 2 * most_entries, true);
   rondo::launch::LaunchCache<Entry, rondo::launch::Lru<most_entries>> cache(count * rank);
   run(state, rounds, [&](const Tensor* input) {
-    rondo::launch::ShapeKey<16 * rank> key;
-    for (std::size_t t = 0; t < count; ++t) key.append(input[t].shape);
+    const Key key(input, count);
     if (cache.find(key) != nullptr) return false;
     Entry& entry = cache.insert(key, [&] {
       Entry made;

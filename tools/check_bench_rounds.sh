@@ -22,6 +22,11 @@ says() { grep -qE -- "$1" "$work/out" || { cat "$work/out"; fail "does not say: 
 expect 0 --help
 for option in --rounds --compare --show-host --json --list --engine --platform --kernels; do says "$option"; done
 expect 0 --list
+if "$tool" --list >/dev/full 2>"$work/out"; then fail "succeeds although its output is lost"; fi
+says 'standard output: it cannot be written'
+expect 105 all saxpy
+says '`all` stands alone'
+expect 0 --list
 says '^saxpy '
 says '^digits_step '
 says '^replay_diamond5 '

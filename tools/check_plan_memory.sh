@@ -55,4 +55,12 @@ refuse 'id,lower,upper,size\n0,0,1,99999999999999999999\n' 'line 2.*size'
 refuse 'id,lower,upper,size,alignment\n0,0,1,4,3\n' 'line 2.*alignment'
 printf 'id,lower,upper,size\r\n0,-3,1,0\r\n1,2,2,8\r\n2,0,4,16' >"$work/legal.csv"
 [[ $("$tool" "$work/legal.csv" --fast | last_line) == "arena 16 "* ]] || fail "CRLF, empty buffers, no final newline"
+# What cannot be written is a failure.
+if "$tool" "$work/legal.csv" --fast >/dev/full 2>"$work/out"; then fail "succeeds although its output is lost"; fi
+grep -q "standard output: it cannot be written" "$work/out" || { cat "$work/out" >&2; fail "no word about its output"; }
+for wrong in "--svg ''" "--svg x --offsets x" "--capacity -5"; do
+  if (cd "$work" && eval "'$tool' legal.csv --fast $wrong") >"$work/out" 2>&1; then fail "accepted $wrong"; fi
+done
+if "$tool" "$work" >"$work/out" 2>&1; then fail "a folder passes for lifetimes"; fi
+grep -q "Is a directory" "$work/out" || { cat "$work/out" >&2; fail "no word about the folder"; }
 echo "plan_memory keeps its promises"

@@ -56,4 +56,7 @@ expect 1 "$dump" --task 99
 says "no task 99"
 expect 1 "$work/nowhere"
 says "manifest.json: the folder is no dump, or its manifest cannot be read: No such file or directory"
+for wrong in -1 nan inf; do expect 105 "$dump" --relative $wrong; done
+if "$tool" "$dump" --list >/dev/full 2>"$work/out"; then fail "succeeds although its output is lost"; fi
+says "standard output: it cannot be written"
 if "$tool" "$dump" --engine steam >/dev/null 2>&1; then fail "--engine steam is accepted"; fi

@@ -5,7 +5,7 @@
 // The last line of its output is for programs: arena 1048576 lower_bound 1048576 ratio 1.0000 seconds 0.131
 
 #include <rondo/memory/check_plan.hpp>
-#include <rondo/platform/file_stream.hpp>
+#include <rondo/platform/file.hpp>
 #include <rondo/search/plan_csv.hpp>
 #include <rondo/search/plan_svg.hpp>
 #include <rondo/search/planners.hpp>
@@ -16,11 +16,11 @@
 #include <chrono>
 #include <cmath>
 #include <cstdio>
-#include <fstream>
 #include <iostream>
 #include <iterator>
 #include <map>
 #include <optional>
+#include <sstream>
 #include <stdexcept>
 #include <string>
 
@@ -32,9 +32,7 @@ using rondo::detail::write_file;
 
 std::string read_file(const std::string& path) {
   if (path == "-") return {std::istreambuf_iterator<char>{std::cin}, {}};
-  std::ifstream in{path, std::ios::binary};
-  if (!in) throw std::runtime_error{"cannot read " + path};
-  return {std::istreambuf_iterator<char>{in}, {}};
+  return rondo::detail::read_file(path.c_str(), "the lifetimes cannot be read");
 }
 
 int run(int argc, char** argv) {
@@ -48,8 +46,10 @@ int run(int argc, char** argv) {
   unsigned threads = search::default_threads();
   app.add_option("lifetimes", input, "CSV with id,lower,upper,size[,offset][,alignment][,gaps]; - reads standard input")
       ->required();
-  app.add_option("--offsets", offsets, "write id,lower,upper,size,offset to this file");
-  app.add_option("--svg", svg, "draw the plan, time to the right, offsets upwards, into this file");
+  const CLI::Validator is_named{[](const std::string& path) { return path.empty() ? "a file without a name" : ""; },
+                                ""};
+  app.add_option("--offsets", offsets, "write id,lower,upper,size,offset to this file")->check(is_named);
+  app.add_option("--svg", svg, "draw the plan, time to the right, offsets upwards, into this file")->check(is_named);
   app.add_option("--capacity", capacity, "bytes there are; exit code 2 if the plan needs more")
       ->check(CLI::NonNegativeNumber);
   app.add_flag("--fast", fast, "plan at once, without a search of many seconds");
@@ -64,6 +64,7 @@ int run(int argc, char** argv) {
   app.add_option("--threads", threads, "threads to search with")->check(CLI::Range(1U, 1024U));
   try {
     app.parse(argc, argv);
+    if (!svg.empty() && svg == offsets) throw CLI::ValidationError("--svg", "this file is already that of --offsets");
     const std::chrono::nanoseconds time{std::llround(budget * 1e9)};
     const search::NamedProblem named = search::read_lifetimes(read_file(input));
 
@@ -77,12 +78,14 @@ int run(int argc, char** argv) {
       return 3;
     }
     if (!offsets.empty()) {
-      write_file(offsets, "the offsets cannot be written there",
-                 [&](std::ostream& out) { search::write_offsets(out, named, plan); });
+      std::ostringstream text;
+      search::write_offsets(text, named, plan);
+      write_file(offsets.c_str(), "the offsets cannot be written there", text.view());
     }
     if (!svg.empty()) {
-      write_file(svg, "the picture cannot be written there",
-                 [&](std::ostream& out) { search::write_svg(out, named.problem, plan, named.names); });
+      std::ostringstream picture;
+      search::write_svg(picture, named.problem, plan, named.names);
+      write_file(svg.c_str(), "the picture cannot be written there", picture.view());
     }
     fmt::print("buffers {}, planner: {}, {}\n", named.problem.size(), plan.planner,
                plan.optimal() ? "no plan is smaller" : "a smaller plan may exist");
@@ -98,6 +101,7 @@ int run(int argc, char** argv) {
     }
     fmt::print("arena {} lower_bound {} ratio {:.4f} seconds {:.3f}\n", plan.arena, plan.lower_bound, plan.ratio(),
                seconds.count());
+    rondo::detail::flush_output();
     return too_large ? 2 : 0;
   } catch (const CLI::ParseError& error) {
     return app.exit(error);

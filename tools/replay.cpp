@@ -11,6 +11,7 @@
 #include <rondo/observe/kernel_table.hpp>
 #include <rondo/observe/manifest.hpp>
 #include <rondo/observe/replay.hpp>
+#include <rondo/platform/file.hpp>
 #include <rondo/platform/select.hpp>
 #include <rondo/platform/sim/checked.hpp>
 #include <rondo/platform/sim/pool.hpp>
@@ -26,6 +27,7 @@
 #include <cstdio>
 #include <exception>
 #include <iostream>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -127,10 +129,10 @@ int run(int argc, char** argv) {
   app.add_option("--task", tasks, "only these tasks, by their numbers; see --list");
   app.add_flag("--chain", options.chain, "tasks read what the replayed tasks before them wrote, not the dump");
   app.add_option("--relative", options.tolerance.relative, "how far floats may differ, as a part of the dump's")
-      ->check(CLI::NonNegativeNumber)
+      ->check(CLI::Range(0.0, std::numeric_limits<double>::max()).description(""))
       ->capture_default_str();
   app.add_option("--absolute", options.tolerance.absolute, "and in addition to that")
-      ->check(CLI::NonNegativeNumber)
+      ->check(CLI::Range(0.0, std::numeric_limits<double>::max()).description(""))
       ->capture_default_str();
   app.add_flag("--list", only_list, "print what the dump holds, and run nothing");
   app.add_flag("--example", example, "first dump a training step of the digits example there");
@@ -139,12 +141,14 @@ int run(int argc, char** argv) {
     if (example) dump_example(folder);
     if (only_list) {
       list(folder);
+      rondo::detail::flush_output();
       return 0;
     }
     for (const std::uint32_t task : tasks) options.tasks.push_back(rondo::TaskId{task});
     const observe::ReplayReport report =
         platform == "a5_sim" ? replay_on<OnA5>(engine, folder, options) : replay_on<OnA2A3>(engine, folder, options);
     fmt::print("{}", report.text());
+    rondo::detail::flush_output();
     return report.ok() ? 0 : 2;
   } catch (const CLI::ParseError& error) {
     return app.exit(error);

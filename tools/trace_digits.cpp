@@ -11,7 +11,7 @@
 #include <rondo/observe/trace.hpp>
 #include <rondo/observe/trace_json.hpp>
 #include <rondo/observe/traced.hpp>
-#include <rondo/platform/file_stream.hpp>
+#include <rondo/platform/file.hpp>
 #include <rondo/platform/sim/model.hpp>
 #include <rondo/platform/sim/pool.hpp>
 #include <rondo/rondo.hpp>
@@ -24,6 +24,7 @@
 #include <cstdint>
 #include <exception>
 #include <iostream>
+#include <sstream>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -77,7 +78,11 @@ int run(int argc, char** argv) {
   app.add_option("--batch", batch, "digits in each")->check(CLI::Range(1, 10'000))->capture_default_str();
   app.add_option("--memory", memory, "also draw what lies where in the arena, to this SVG");
   app.add_option("--graph", graph, "also draw the graph with its critical path, to this SVG");
-  using rondo::detail::write_file;
+  const auto write_file = [](const std::string& path, const char* what, const auto& write) {
+    std::ostringstream text;
+    write(text);
+    rondo::detail::write_file(path.c_str(), what, text.view());
+  };
   try {
     app.parse(argc, argv);
     Rounds host(batch), chip(batch);

@@ -11,3 +11,5 @@ if grep -qE '^RONDO_BUILD_(TESTS|BENCHES|EXAMPLES|TOOLS):BOOL=ON' build/CMakeCac
   fail "a project that fetches Rondo is made to build its tests, benchmarks, examples or tools"
 fi
 if [ -e build/CPackConfig.cmake ]; then fail "a project that fetches Rondo gets its packaging"; fi
+cmake --install build --prefix installed >/dev/null
+if [ -e installed/include/rondo ]; then fail "a project that fetches Rondo installs it"; fi

@@ -15,7 +15,7 @@
 #include <rondo/observe/replay.hpp>
 #include <rondo/observe/trace.hpp>
 #include <rondo/observe/trace_json.hpp>
-#include <rondo/platform/file_stream.hpp>
+#include <rondo/platform/file.hpp>
 #include <rondo/platform/streams/cost_file.hpp>
 #include <rondo/rondo.hpp>
 
@@ -27,6 +27,7 @@
 #include <fstream>
 #include <functional>
 #include <iterator>
+#include <sstream>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -178,8 +179,9 @@ TEST_CASE("A trace is written as a whole") {
   check_writing(
       "the trace cannot be written there",
       [&](const std::string& path) {
-        rondo::detail::write_file(path, "the trace cannot be written there",
-                                  [&](std::ostream& out) { observe::write_trace(out, session); });
+        std::ostringstream trace;
+        observe::write_trace(trace, session);
+        rondo::detail::write_file(path.c_str(), "the trace cannot be written there", trace.view());
       },
       true);
 }

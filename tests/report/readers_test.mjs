@@ -251,6 +251,13 @@ test("the command says what is wrong with a file, and names it", () => {
   );
   assert.match(run(written("t.json", `{"traceEvents": []}`)), /t\.json: it is a trace without any span/);
   assert.match(run(written("e.csv", "id,lower,upper,size,offset\n")), /e\.csv: no buffer in it takes any bytes/);
+  const picture = data("digits_memory.svg");
+  assert.match(run(written("cut.svg", picture.slice(0, picture.length / 2))), /cut\.svg: it is an SVG that ends too early/);
+  const fortnight = { name: "a/b", run_type: "iteration", real_time: 1, cpu_time: 1, time_unit: "fortnights" };
+  assert.match(
+    run(written("unit.json", JSON.stringify({ benchmarks: [fortnight] }))),
+    /unit\.json: the case a\/b has times in 'fortnights'/,
+  );
   assert.match(run(written("a.svg", "<svg></svg>")), /a\.svg: it is an SVG, but no memory map/);
 });
 

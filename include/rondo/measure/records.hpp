@@ -94,7 +94,8 @@ class RecordLog {
   }
 
   /// Appends the result of a candidate, unless it was stopped. It is in the file when this function returns.
-  /// @throws Error out_of_resources if it cannot be written, for example because the disk is full
+  /// @throws Error invalid_argument if the log could not be read back: the key or the task is not UTF-8, or a time is
+  /// not finite; out_of_resources if it cannot be written, for example because the disk is full
   void append(const std::string& key, const Result& result) {
     if (result.fault == Fault::stopped) return;
     Record record;
@@ -104,6 +105,11 @@ class RecordLog {
     record.build_seconds = result.build_seconds;
     record.at = std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
     std::string line = to_line(record);
+    if (const auto read = from_line(line); !read || read->key != key || read->task != task_) {
+      throw Error(Errc::invalid_argument,
+                  Error::Text{"the log ", path_, " cannot hold a result of '", key, "': ",
+                              read ? "the key and the task must be UTF-8" : "each time must be a finite number"});
+    }
     const std::lock_guard lock(mutex_);
     if (!begins_line_) line.insert(line.begin(), '\n');
     const ssize_t n = ::write(file_.get(), line.data(), line.size());

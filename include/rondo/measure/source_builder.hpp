@@ -15,11 +15,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
+#include <system_error>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -44,7 +46,8 @@ struct SourceBuilderOptions {
   std::vector<std::string> flags = {"-std=c++20", "-O3", "-march=native"};  ///< in addition to -shared -fPIC
   double time_limit = 60;                                                   ///< seconds for one build
   std::size_t output_bytes = 8192;  ///< the part of the compiler's output that is kept
-  /// The folder for artifacts, kept for later programs; empty: each artifact is removed after use.
+  /// The folder for artifacts, kept for later programs; empty: each artifact is removed after use. An artifact in it is
+  /// built again if a file that its source includes is newer or gone, as make does with -MD.
   std::string cache = {};
 };
 
@@ -113,6 +116,8 @@ class SourceBuilder {
   [[nodiscard]] std::string key_of(const SourceCandidate& candidate) const;
   void work(Job job) noexcept;
   [[nodiscard]] Compiled compile(const SourceCandidate& candidate, const std::string& key);
+  [[nodiscard]] static bool is_current(const std::string& kept);
+  [[nodiscard]] static bool keep(const std::string& stem, const std::string& kept) noexcept;
   static void answer(Waiter waiter, Compiled compiled) noexcept {
     Built<SharedObject> outcome{compiled.fault, std::move(compiled.text), std::nullopt, compiled.seconds};
     if (compiled.file) outcome.artifact.emplace(std::move(compiled.file), std::move(waiter.argument));
@@ -207,7 +212,7 @@ inline void SourceBuilder::work(Job job) noexcept {
 
 inline SourceBuilder::Compiled SourceBuilder::compile(const SourceCandidate& candidate, const std::string& key) {
   const std::string kept = folder_->path() + "/" + key + ".so";
-  if (folder_->keeps() && ::access(kept.c_str(), R_OK) == 0) {
+  if (folder_->keeps() && is_current(kept)) {
     return {Fault::none, {}, std::make_shared<detail::ArtifactFile>(folder_, kept), 0};
   }
   const std::uint64_t number = compilations_.fetch_add(1, std::memory_order_relaxed) + 1;
@@ -222,10 +227,8 @@ inline SourceBuilder::Compiled SourceBuilder::compile(const SourceCandidate& can
   std::vector<std::string> command{options_.compiler};
   command.insert(command.end(), options_.flags.begin(), options_.flags.end());
   command.insert(command.end(), candidate.flags.begin(), candidate.flags.end());
-  for (const std::string& part :
-       {std::string{"-shared"}, std::string{"-fPIC"}, std::string{"-o"}, stem + ".so", source}) {
-    command.push_back(part);
-  }
+  command.insert(command.end(), {"-shared", "-fPIC", "-o", stem + ".so", source});
+  if (folder_->keeps()) command.insert(command.end(), {"-MD", "-MF", stem + ".d"});
   detail::ChildOutcome outcome = detail::run_child(command, {options_.time_limit, options_.output_bytes, &ending_});
   (void)::unlink(source.c_str());
   Compiled compiled{Fault::none, std::move(outcome.output), nullptr, outcome.seconds};
@@ -247,16 +250,48 @@ inline SourceBuilder::Compiled SourceBuilder::compile(const SourceCandidate& can
     compiled.fault = Fault::build;
     compiled.text.insert(0, "the compiler reports success but made no file\n");
   }
+  const bool is_kept = compiled.fault == Fault::none && folder_->keeps() && keep(stem, kept);
+  if (folder_->keeps() && !is_kept) (void)::unlink((stem + ".d").c_str());
   if (compiled.fault != Fault::none) {
     (void)::unlink((stem + ".so").c_str());
     return compiled;
   }
-  if (folder_->keeps() && ::rename((stem + ".so").c_str(), kept.c_str()) == 0) {
-    compiled.file = std::make_shared<detail::ArtifactFile>(folder_, kept);
-  } else {
-    compiled.file = std::make_shared<detail::ArtifactFile>(folder_, stem + ".so");
-  }
+  compiled.file = std::make_shared<detail::ArtifactFile>(folder_, is_kept ? kept : stem + ".so");
   return compiled;
+}
+
+/// Whether the artifact exists and no file that it was made from is newer. The files are in a list for make beside it,
+/// the source first, which is removed once it is compiled.
+inline bool SourceBuilder::is_current(const std::string& kept) {
+  std::error_code error;
+  const auto made = std::filesystem::last_write_time(kept, error);
+  if (error) return false;
+  std::ifstream list{kept + ".d"};
+  std::string name;
+  std::size_t number = 0;
+  for (std::string part; list >> part;) {
+    if (part == "\\") continue;  // the list goes on in the next line
+    name += part;
+    if (name.back() == '\\') {  // the name has a space here
+      name.back() = ' ';
+      continue;
+    }
+    // The first name is the artifact's, and the second the source's.
+    if (number++ >= 2 && (std::filesystem::last_write_time(name, error) > made || error)) return false;
+    name.clear();
+  }
+  return number >= 2;
+}
+
+/// Gives an artifact and its list of files the names that they keep, once their contents have reached the disk: after a
+/// crash of the system a file is complete or missing. The artifact comes last, so that it never lacks its list.
+inline bool SourceBuilder::keep(const std::string& stem, const std::string& kept) noexcept {
+  for (const char* const end : {".d", ".so"}) {
+    const detail::Fd file{::open((stem + end).c_str(), O_RDONLY | O_CLOEXEC)};
+    if (!file || ::fsync(file.get()) != 0) return false;
+  }
+  return ::rename((stem + ".d").c_str(), (kept + ".d").c_str()) == 0 &&
+         ::rename((stem + ".so").c_str(), kept.c_str()) == 0;
 }
 
 static_assert(check_builder<SourceBuilder>());

@@ -21,8 +21,8 @@ namespace rondo::measure {
 /// The number of runs of a candidate, and the pauses between them.
 struct Repetition {
   std::size_t warm_up = 1;      ///< rounds before the first timed one
-  std::size_t number = 1;       ///< rounds in each repeat, timed together
-  std::size_t repeat = 3;       ///< the number of repeats
+  std::size_t number = 1;       ///< rounds in each repeat, timed together; 0 counts as 1
+  std::size_t repeat = 3;       ///< the number of repeats; 0 counts as 1
   double min_repeat_ms = 0;     ///< a shorter repeat is timed again with more rounds
   double cooldown_ms = 0;       ///< pause before each repeat
   std::size_t flush_bytes = 0;  ///< bytes written before each repeat, to evict the candidate's data from the caches
@@ -60,9 +60,10 @@ template <std::invocable Call, std::invocable After>
   for (std::size_t i = 0; i < how.warm_up; ++i) call();
   detail::CacheFlusher flusher(how.flush_bytes);
   std::size_t number = std::max<std::size_t>(1, how.number);
+  const std::size_t repeat = std::max<std::size_t>(1, how.repeat);
   std::vector<double> seconds;
-  seconds.reserve(how.repeat);
-  while (seconds.size() < how.repeat) {
+  seconds.reserve(repeat);
+  while (seconds.size() < repeat) {
     if (how.cooldown_ms > 0) std::this_thread::sleep_for(std::chrono::duration<double, std::milli>(how.cooldown_ms));
     flusher.flush();
     const auto start = Clock::now();

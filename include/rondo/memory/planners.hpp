@@ -33,6 +33,7 @@ consteval bool check_planner() {
 }
 
 /// Places every buffer separately, so that each tensor can be inspected after a round; above those with fixed offsets.
+/// It does not look at lifetimes, so its lower bound is only the largest end that a single buffer has by itself.
 struct Disjoint {
   static constexpr const char* name = "disjoint";
   [[nodiscard]] static constexpr Plan plan(const Problem& problem) {
@@ -42,6 +43,7 @@ struct Disjoint {
     for (const Buffer& buffer : problem.buffers) {
       result.offsets.push_back(std::max(buffer.fixed_offset, std::int64_t{0}));
       if (buffer.is_fixed()) result.arena = std::max(result.arena, buffer.fixed_offset + buffer.size);
+      if (buffer.occupies()) result.lower_bound = std::max(result.lower_bound, result.offsets.back() + buffer.size);
     }
     for (std::size_t i = 0; i < problem.size(); ++i) {
       const Buffer& buffer = problem.buffers[i];
@@ -49,7 +51,6 @@ struct Disjoint {
       result.offsets[i] = aligned(result.arena, buffer.alignment);
       result.arena = result.offsets[i] + buffer.size;
     }
-    result.lower_bound = result.arena;
     return result;
   }
 };

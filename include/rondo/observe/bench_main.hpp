@@ -23,7 +23,6 @@
 #include <functional>
 #include <iostream>
 #include <optional>
-#include <span>
 #include <stdexcept>
 #include <string>
 #include <type_traits>
@@ -197,6 +196,7 @@ inline void run(const Options& options, const std::vector<BenchCase>& cases) {
   const auto& names = options.names;
   const bool all = names.empty() || names == std::vector<std::string>{"all"};
   for (const std::string& name : names) {
+    if (!all && name == "all") throw CLI::ValidationError("case", "`all` stands alone");
     if (!all && ranges::find(cases, name, &BenchCase::name) == cases.end()) {
       throw CLI::ValidationError("case", "there is no case '" + name + "'; --list names them");
     }
@@ -227,8 +227,7 @@ inline void run(const Options& options, const std::vector<BenchCase>& cases) {
     std::cout << to_json(host, results).dump(1) << '\n';
   } else if (!options.json.empty()) {
     const std::string text = to_json(host, results).dump(1) + '\n';
-    rondo::detail::write_file(options.json.c_str(), "the results cannot be written there",
-                              std::as_bytes(std::span(text)));
+    rondo::detail::write_file(options.json.c_str(), "the results cannot be written there", text);
   }
 }
 
@@ -279,10 +278,12 @@ inline int bench_main(int argc, char** argv, const std::vector<BenchCase>& cases
     app.parse(argc, argv);
     if (options.list) {
       for (const BenchCase& each : cases) fmt::print("{:<28} {}\n", each.name, each.what);
+      rondo::detail::flush_output();
       return 0;
     }
     if (options.names.empty() && cases.size() > 1) throw CLI::ValidationError("case", "name one; --list has them");
     detail::bench::run(options, cases);
+    rondo::detail::flush_output();
     return 0;
   } catch (const CLI::ParseError& error) {
     return app.exit(error);

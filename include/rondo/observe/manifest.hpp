@@ -14,7 +14,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
-#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -176,7 +175,7 @@ inline void write_manifest(const DumpedRound& round) {
   for (const DumpedTask& t : round.tasks) tasks.push_back(detail::to_json(t));
   const std::string path = round.folder + '/' + detail::manifest_name;
   const std::string text = json.dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + '\n';
-  rondo::detail::write_file(path.c_str(), "the manifest cannot be written there", std::as_bytes(std::span(text)));
+  rondo::detail::write_file(path.c_str(), "the manifest cannot be written there", text);
 }
 
 /// Reads the manifest of the dump in `folder`, but no tensors. @throws Error invalid_argument if there is none, or if

@@ -49,6 +49,11 @@ using File = std::unique_ptr<std::FILE, CloseFile>;
   return all;
 }
 
+/// Writes what is buffered for standard output. @throws Error as fail_file()
+inline void flush_output() {
+  if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) fail_file("standard output", "it cannot be written", errno);
+}
+
 /// A file that is written under another name in the folder of `path`, and gets its own name when it is complete. So no
 /// reader sees an incomplete file, and if the program fails or is killed, an older file of that name is unchanged. A
 /// path that is not a regular file, such as a pipe, is written directly.
@@ -113,10 +118,11 @@ class NewFile {
   bool is_committed_ = false;
 };
 
-/// Writes a file as a whole. @throws Error as NewFile
-inline void write_file(const char* path, const char* what, std::span<const std::byte> bytes) {
+/// Writes a file as a whole: a text, or bytes that lie one behind the other. @throws Error as NewFile
+template <class Contents>
+void write_file(const char* path, const char* what, const Contents& contents) {
   NewFile file(path, what);
-  file.write(bytes);
+  file.write(std::as_bytes(std::span(contents)));
   file.commit();
 }
 

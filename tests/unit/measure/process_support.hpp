@@ -28,7 +28,10 @@ namespace rondo::test {
 
 /// Whether the process exists and is no zombie.
 [[nodiscard]] inline bool is_alive(long pid) {
-  const std::string stat = read_file("/proc/" + std::to_string(pid) + "/stat");
+  std::ifstream in{"/proc/" + std::to_string(pid) + "/stat"};
+  std::string stat;
+  // The process may end after its file was opened. Reading then fails, and read_file would throw.
+  (void)std::getline(in, stat);
   const auto end = stat.rfind(')');
   return end != std::string::npos && end + 2 < stat.size() && stat[end + 2] != 'Z' && stat[end + 2] != 'X';
 }

@@ -10,6 +10,7 @@
 
 #include <doctest/doctest.h>
 
+#include <limits>
 #include <string>
 #include <thread>
 #include <vector>
@@ -103,6 +104,31 @@ TEST_CASE("A log that is opened again knows what was measured, and what is to be
   CHECK(log.is_settled("unlucky"));
   CHECK(log.best()->key == "unlucky");
   CHECK(log.find("unlucky")->build_seconds == 0.5);
+}
+
+TEST_CASE("A result that could not be read back is refused, and the log is as before") {
+  const test::Folder folder;
+  const std::string path = folder / "log.jsonl";
+  RecordLog log(path, "task");
+  log.append("a", measured(1));
+  const std::string before = test::read_file(path);
+  const auto refused = [&](RecordLog& by, const std::string& key, double seconds, const char* why) {
+    try {
+      by.append(key, measured(seconds));
+      FAIL("accepted");
+    } catch (const Error& error) {
+      CHECK(error.code() == Errc::invalid_argument);
+      CHECK(test::says(error.what(), path, why));
+    }
+  };
+  refused(log, "key \xff", 1, "must be UTF-8");
+  refused(log, "b", std::numeric_limits<double>::quiet_NaN(), "finite");
+  refused(log, "b", std::numeric_limits<double>::infinity(), "finite");
+  RecordLog other(path, "task \xff");
+  refused(other, "b", 1, "must be UTF-8");
+  CHECK(test::read_file(path) == before);
+  CHECK(log.records().size() == 1);
+  CHECK(!log.is_settled("b"));
 }
 
 TEST_CASE("The best is none as long as all fail") {

@@ -8,6 +8,10 @@
 #include <dlfcn.h>
 #include <doctest/doctest.h>
 
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
 #include <future>
 #include <string>
 #include <utility>
@@ -112,7 +116,32 @@ TEST_CASE("A cache keeps artifacts for the next builder") {
   REQUIRE(built.artifact);
   CHECK(call(built.artifact->path()) == 5);
   CHECK(builder.compilations() == 0);
-  CHECK(std::distance(std::filesystem::directory_iterator{options.cache}, {}) == 1);
+  CHECK(std::distance(std::filesystem::directory_iterator{options.cache}, {}) ==
+        2);  // and the list of what it includes
+}
+
+TEST_CASE("A kept artifact is built again after a file that it includes has changed or gone") {
+  const test::Folder folder;
+  SourceBuilderOptions options = quick();
+  options.cache = folder / "cache";
+  const std::string header = folder / "two words.hpp";
+  const auto answer = [&](std::uint64_t compilations) {
+    SourceBuilder builder(options);
+    const auto built = build(builder, {.source = "#include \"" + header + "\"\n"});
+    CHECK(builder.compilations() == compilations);
+    return built.artifact ? call(built.artifact->path()) : -1;
+  };
+  const auto change = [&](const std::string& text) {
+    std::ofstream{header} << text;
+    std::filesystem::last_write_time(header, std::filesystem::file_time_type::clock::now() + std::chrono::hours(1));
+  };
+  std::ofstream{header} << returning(1);
+  CHECK(answer(1) == 1);
+  CHECK(answer(0) == 1);
+  change(returning(2));
+  CHECK(answer(1) == 2);
+  std::filesystem::remove(header);
+  CHECK(answer(1) == -1);
 }
 
 TEST_CASE("A build that takes too long is killed, with its children, and is a time-out") {

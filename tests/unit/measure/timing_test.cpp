@@ -46,6 +46,8 @@ TEST_CASE("A call is made for warm-up, and number times for each repeat") {
   CHECK(calls == 2 + 5 * 4);
   CHECK(pauses == 4);
   for (const double s : seconds) CHECK(s >= 0);
+  const auto none = time_calls({.warm_up = 0, .number = 0, .repeat = 0}, [&] { ++calls; });
+  CHECK(none.size() == 1);
 }
 
 TEST_CASE("A time that is too short is taken again over more calls, and is that of one call") {

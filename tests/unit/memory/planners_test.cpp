@@ -62,4 +62,15 @@ TEST_CASE("a greedy plan is returned where it is as small as that of separate bu
   CHECK(plan.offsets == std::vector<std::int64_t>{40, 24, 0});  // the largest first
 }
 
+TEST_CASE("separate buffers that could share memory are not said to be optimal") {
+  Problem p;
+  for (std::int64_t i = 0; i < 3; ++i) p.buffers.push_back({.lower = i, .upper = i + 1, .size = 8 * (i + 1)});
+  CHECK(Disjoint::plan(p).lower_bound == 24);
+  CHECK(!Disjoint::plan(p).optimal());
+  p.buffers[0].fixed_offset = 32;
+  CHECK(Disjoint::plan(p).lower_bound == 40);
+  p.buffers.assign(1, {.lower = 0, .upper = 1, .size = 8});
+  CHECK(Disjoint::plan(p).optimal());
+}
+
 TEST_CASE("an empty problem takes nothing") { static_assert(Greedy::plan(Problem{}).arena == 0); }

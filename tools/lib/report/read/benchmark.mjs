@@ -71,7 +71,9 @@ export function spreadOf(values) {
 }
 
 function valuesOf(run, clock) {
-  const values = { time: run[clock] * (nanoseconds[run.time_unit] ?? 1) };
+  const unit = run.time_unit ?? "ns";
+  if (!Object.hasOwn(nanoseconds, unit)) throw new Error(`the case ${run.name} has times in '${unit}'`);
+  const values = { time: run[clock] * nanoseconds[unit] };
   for (const [key, value] of Object.entries(run)) {
     if (typeof value === "number" && !notCounters.has(key)) values[key] = value;
   }

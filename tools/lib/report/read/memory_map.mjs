@@ -91,6 +91,7 @@ export function readMemorySvg(text, fileName) {
   if (head === null || rects.length === 0) {
     throw new Error("it is an SVG, but no memory map as write_memory_map draws it");
   }
+  if (!text.trimEnd().endsWith("</svg>")) throw new Error("it is an SVG that ends too early");
   const found = rects.map(([, x, width, name, ...numbers]) => {
     const [lower, upper, size, offset] = numbers.map(Number);
     return { x: Number(x), width: Number(width), name: unescape(name), lower, upper, size, offset };

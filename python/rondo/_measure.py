@@ -244,6 +244,16 @@ def measure(
             os._exit(code)
     other.close()
 
+    def measured_by(server: Any, artifact: Any) -> tuple[str, Any]:
+        try:
+            server.send(artifact)
+        except OSError:
+            raise
+        except Exception as error:  # what pickle refuses, nothing of which was sent
+            return "build", f"what build returned cannot be pickled: {type(error).__name__}: {text_of(error)}"
+        fault, result = server.recv()
+        return fault, result
+
     def build_one(candidate: Any) -> tuple[str, Any, float]:
         start = time.perf_counter()
         try:
@@ -261,8 +271,7 @@ def measure(
             number = futures[future]
             fault, result, took = future.result()
             if fault == "none":
-                server.send(result)
-                fault, result = server.recv()
+                fault, result = measured_by(server, result)
             seconds, text = (result, "") if fault == "none" else ([], result)
             made = Measurement(everything[number], seconds, fault, text, took)
             measurements[number] = made

@@ -12,8 +12,8 @@ A case is a Python file with three functions:
                             arrays before it
 
 It may also have `setup(session)`, called once, to upload residents; `shapes()`, which returns a value for each symbol
-of the graph, by name; and RTOL and ATOL (1e-5 and 1e-6 by default). The exit code is 1 if a round differs, and 2 if the
-case cannot be run.
+of the graph, by name; and RTOL and ATOL (1e-5 and 1e-6 by default) for tensors of floating-point and complex numbers;
+other tensors must be equal. The exit code is 1 if a round differs, and 2 if the case cannot be run.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ import importlib.util
 import json
 import sys
 import time
+import traceback
 from typing import Any, Optional
 
 import numpy as np
@@ -66,12 +67,14 @@ def first_difference(name: str, device: Any, golden: Any, rtol: float, atol: flo
     golden = np.asarray(golden)
     if golden.shape != device.shape:
         return f"{name}: the golden function gives shape {golden.shape}, the tensor has {device.shape}"
-    differs = ~np.isclose(device, golden, rtol=rtol, atol=atol, equal_nan=True)
+    is_rounded = device.dtype.kind in "fc"
+    differs = ~np.isclose(device, golden, rtol=rtol, atol=atol, equal_nan=True) if is_rounded else device != golden
     if not differs.any():
         return None
     where = tuple(int(i) for i in np.argwhere(differs)[0])
+    values = [f"{array[where]:g}" if is_rounded else str(array[where]) for array in (device, golden)]
     return (
-        f"{name} differs at {where}: {device[where]:g} device, {golden[where]:g} golden"
+        f"{name} differs at {where}: {values[0]} device, {values[1]} golden"
         f" ({int(differs.sum())} of {device.size} elements differ)"
     )
 
@@ -246,6 +249,9 @@ def main(arguments: Optional[list[str]] = None) -> int:
         return 2
     except (OSError, ValueError, KeyError) as error:
         print(f"{type(error).__name__}: {error}", file=sys.stderr)
+        return 2
+    except Exception:  # a mistake in the case, whatever it is: the traceback says where
+        traceback.print_exc()
         return 2
     if options.json == "-":
         json.dump(result.as_json(), sys.stdout, indent=1)

@@ -61,12 +61,12 @@ DataType element_of(const py::object& dtype) {
 /// Extents are numbers, or text with symbols of the graph.
 Extent extent_of(erased::Graph& graph, py::handle extent) {
   if (py::isinstance<py::str>(extent)) return erased::parse_extent(graph, py::cast<std::string>(extent));
-  return Extent{py::cast<std::int64_t>(extent)};
+  return Extent{integer_of(extent)};
 }
 
 Shape shape_of(erased::Graph& graph, const py::object& extents) {
   Extent e[max_rank] = {1, 1, 1, 1, 1};
-  const bool is_one = PyLong_Check(extents.ptr()) || py::isinstance<py::str>(extents);
+  const bool is_one = is_number(extents) || py::isinstance<py::str>(extents);
   const py::tuple list = is_one ? py::make_tuple(extents) : py::tuple(extents);
   const std::size_t rank = list.size();
   for (std::size_t d = 0; d < rank && d < max_rank; ++d) e[d] = extent_of(graph, list[d]);
@@ -94,26 +94,17 @@ Tensor tensor_at(const erased::Graph& graph, std::size_t t) {
 }
 
 bool has_text(const py::object& extents) {
-  if (PyLong_Check(extents.ptr()) || py::isinstance<py::str>(extents)) return py::isinstance<py::str>(extents);
+  if (is_number(extents) || py::isinstance<py::str>(extents)) return py::isinstance<py::str>(extents);
   for (const py::handle extent : extents) {
     if (py::isinstance<py::str>(extent)) return true;
   }
   return false;
 }
-/// Changes the graph, or leaves it as it was. Where text may add symbols that takes a copy.
-template <class F>
-auto change(Graph& graph, bool may_add_symbols, const F& f) {
-  if (!may_add_symbols) return f(graph.native);
-  erased::Graph changed = graph.native;
-  const auto result = f(changed);
-  graph.native = std::move(changed);
-  return result;
-}
 
 template <Direction D>
 Tensor make_tensor(Graph& graph, const std::string& name, const py::object& dtype, const py::object& extents) {
   const DataType type = element_of(dtype);
-  const TensorKey key = change(graph, has_text(extents), [&](erased::Graph& g) {
+  const TensorKey key = erased::change(graph.native, has_text(extents), [&](erased::Graph& g) {
     return g.tasks.add_tensor(name, type, D, shape_of(g, extents));
   });
   return tensor_at(graph.native, index(key.tensor()));
@@ -155,16 +146,14 @@ std::uint32_t add_task(Graph& graph, const py::object& what, const py::args& arg
   }
   list.resize(arguments.size());
   if (is_kernel) graph.kernels.append(what);
-  return index(change(graph, py::isinstance<py::str>(blocks), [&](erased::Graph& g) {
-    const Extent extent = extent_of(g, blocks);
-    return erased::add_task(g, kernel, extent.dim.empty() ? Blocks{extent.value} : Blocks{extent.dim}, list);
+  return index(erased::change(graph.native, py::isinstance<py::str>(blocks), [&](erased::Graph& g) {
+    return erased::add_task(g, kernel, extent_of(g, blocks), list);
   }));
 }
 
 std::uint32_t add_loop(Graph& graph, graph::LoopRecord::Kind kind, const Tensor& condition, const py::object& most,
                        const py::function& body, double expected) {
-  const Extent limit =
-      change(graph, py::isinstance<py::str>(most), [&](erased::Graph& g) { return extent_of(g, most); });
+  const auto limit = [&](erased::Graph& g) { return extent_of(g, most); };
   return index(erased::add_loop(graph.native, kind, condition.key, limit, [&] { (void)body(); }, expected));
 }
 
@@ -214,6 +203,17 @@ ArgWord scalar_word(py::handle value, const KernelParameter& parameter, std::str
          std::string(py::repr(value)), " does not fit");
   }
   return erased::scalar_word(static_cast<std::uint64_t>(natural), parameter, kernel);
+}
+
+bool is_number(py::handle extents) {
+  return PyIndex_Check(extents.ptr()) != 0 && !py::hasattr(extents, "__len__");  // an array of NumPy has both
+}
+std::int64_t integer_of(py::handle extent) {
+  const py::object integer = py::reinterpret_steal<py::object>(PyNumber_Index(extent.ptr()));
+  if (!integer) throw py::error_already_set();
+  const long long number = PyLong_AsLongLong(integer.ptr());
+  if (number == -1 && PyErr_Occurred() != nullptr) throw py::error_already_set();
+  return number;
 }
 
 py::tuple shape_tuple(const Shape& shape, const TaskGraph& graph) {

@@ -6,6 +6,7 @@
 
 #include <pybind11/pybind11.h>
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -32,6 +33,11 @@ struct Graph {
 /// The word of a Python number as a kernel takes it. @throws Error invalid_argument: out of range; TypeError
 [[nodiscard]] ArgWord scalar_word(pybind11::handle value, const erased::KernelParameter& parameter,
                                   std::string_view kernel);
+
+/// Whether a shape is one number, as in `shape=4`, and no sequence of them.
+[[nodiscard]] bool is_number(pybind11::handle extents);
+/// An extent, which is anything that Python takes for an index. @throws TypeError, OverflowError
+[[nodiscard]] std::int64_t integer_of(pybind11::handle extent);
 
 /// A shape as Python shows it. Expressions that are no lone symbols are shown as "…".
 [[nodiscard]] pybind11::tuple shape_tuple(const Shape& shape, const TaskGraph& graph);

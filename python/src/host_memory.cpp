@@ -122,6 +122,10 @@ HostMemory memory_of_capsule(py::object capsule, const Port& port, bool is_writt
          "': the capsule is no DLPack tensor, or was used already; take a new one");
   }
   const DLTensor& tensor = managed->dl_tensor;
+  if (tensor.ndim < 0 || (tensor.ndim > 0 && tensor.shape == nullptr)) {
+    fail(Errc::invalid_argument, "tensor '", port.text, "': the DLPack tensor has ", tensor.ndim,
+         " dimensions, or none of their extents; a tensor has 0 dimensions or more");
+  }
   HostMemory memory;
   check_shape(port, static_cast<std::size_t>(tensor.ndim), [&](std::size_t d) { return tensor.shape[d]; }, memory);
   if (dlpack::is_on_host(tensor.device)) {
@@ -158,6 +162,7 @@ HostMemory memory_of_array(py::handle object, SessionArray& array, const Port& p
          "': the array was released, or its session closed; allocate another");
   }
   memory.array = py::reinterpret_borrow<py::object>(object);
+  memory.session_array = &array;
   return memory;
 }
 
@@ -168,7 +173,7 @@ void ReleaseDlpack::operator()(DLManagedTensor* tensor) const noexcept {
 }
 
 void HostMemory::take() {
-  if (!array || loan != nullptr || !PyCapsule_CheckExact(array.ptr())) return;
+  if (loan != nullptr || !is_capsule()) return;
   loan.reset(static_cast<DLManagedTensor*>(PyCapsule_GetPointer(array.ptr(), "dltensor")));
   // By DLPack's rule, the one that takes the tensor renames the capsule and calls the deleter later.
   if (loan == nullptr || PyCapsule_SetName(array.ptr(), "used_dltensor") != 0) throw py::error_already_set();

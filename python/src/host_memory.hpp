@@ -21,6 +21,8 @@ struct DLManagedTensor;
 
 namespace rondo::python {
 
+class SessionArray;
+
 /// A tensor that rounds bind, as Python hands memory for it.
 struct Port {
   pybind11::object name;  ///< interned
@@ -45,8 +47,10 @@ struct HostMemory {
   std::int64_t extents[max_rank] = {};                   ///< of a port whose shape has symbols
   pybind11::object array;                                ///< a NumPy array, or the capsule of
   std::unique_ptr<DLManagedTensor, ReleaseDlpack> loan;  ///< a DLPack tensor, taken over by take()
+  SessionArray* session_array = nullptr;                 ///< `array`, if Session.allocate returned it
 
-  [[nodiscard]] bool is_bound() const noexcept { return data != nullptr || device != 0; }
+  [[nodiscard]] bool is_bound() const noexcept { return array.ptr() != nullptr; }
+  [[nodiscard]] bool is_capsule() const noexcept { return is_bound() && PyCapsule_CheckExact(array.ptr()); }
   /// The bytes of a tensor of that shape.
   [[nodiscard]] Bytes bytes(const Port& port) const noexcept {
     if (!port.shape.is_symbolic()) return Bytes{port.bytes};

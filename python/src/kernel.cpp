@@ -98,12 +98,6 @@ void Kernel::call(const ArgWord* args) {
   (void)function_(*arguments);
 }
 
-void Kernel::raise_pending() {
-  if (pending_ == nullptr) return;
-  const std::unique_ptr<py::error_already_set> error = std::move(pending_);
-  throw py::error_already_set(std::move(*error));
-}
-
 void define_kernel(py::module_& module) {
   py::class_<Kernel>(module, "Kernel",
                      "A function with a signature, to be added to graphs as a task; see rondo.kernel.")

@@ -11,6 +11,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace rondo::python {
@@ -30,11 +31,8 @@ class Kernel {
 
   [[nodiscard]] const erased::SignatureKernel& record() const noexcept { return *record_; }
   [[nodiscard]] const pybind11::object& function() const noexcept { return function_; }
-  /// Raises what the function raised in a round that has failed, if that is so.
-  void raise_pending();
-  [[nodiscard]] bool has_pending() const noexcept { return pending_ != nullptr; }
-  /// Forgets that exception.
-  void clear_pending() noexcept { pending_.reset(); }
+  /// Takes what the function raised in a round that has failed; null if it raised nothing.
+  [[nodiscard]] std::unique_ptr<pybind11::error_already_set> take_pending() noexcept { return std::move(pending_); }
 
  private:
   static void run(ArgWord* args);
@@ -43,7 +41,6 @@ class Kernel {
   pybind11::object function_;
   std::unique_ptr<erased::SignatureKernel> record_;
   std::vector<pybind11::dtype> dtypes_;  ///< by parameter, of tensors
-  std::vector<bool> is_block_;           ///< by word
   std::unique_ptr<pybind11::error_already_set> pending_;
 };
 

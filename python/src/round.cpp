@@ -114,10 +114,10 @@ class Round {
 };
 
 Shape plain_shape(const py::object& extents) {
-  const py::tuple list = PyLong_Check(extents.ptr()) ? py::make_tuple(extents) : py::tuple(extents);
+  const py::tuple list = is_number(extents) ? py::make_tuple(extents) : py::tuple(extents);
   std::int64_t e[max_rank] = {1, 1, 1, 1, 1};
   if (list.size() > max_rank) fail(Errc::invalid_argument, "a tensor has at most ", max_rank, " dimensions");
-  for (std::size_t d = 0; d < list.size(); ++d) e[d] = py::cast<std::int64_t>(list[d]);
+  for (std::size_t d = 0; d < list.size(); ++d) e[d] = integer_of(list[d]);
   return {e, list.size()};
 }
 

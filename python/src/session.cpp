@@ -13,11 +13,13 @@
 
 #include <pthread.h>
 
+#include <chrono>
 #include <cstdint>
 #include <deque>
 #include <memory>
 #include <optional>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -36,7 +38,8 @@ std::uint32_t forks = 0;
 
 /// Bindings, and what keeps their memory alive.
 struct Bound {
-  std::vector<HostMemory> memory;  ///< dies last
+  std::vector<HostMemory> memory;     ///< dies last
+  std::vector<SessionArray*> arrays;  ///< those of the memory that are a session's, which its caller may release
   std::unique_ptr<AnyBindings> bindings;
 };
 
@@ -85,6 +88,9 @@ std::vector<Session*>& all_sessions() {
   static std::vector<Session*>& sessions = *new std::vector<Session*>;
   return sessions;
 }
+/// The thread that closes them all at the interpreter's end; guarded by the GIL.
+std::optional<std::thread::id> ends_on;
+bool is_ending_elsewhere() { return ends_on && *ends_on != std::this_thread::get_id(); }
 
 /// A session that Python owns. Native calls run with the GIL released, so that other Python threads go on; a second
 /// thread that comes meanwhile is told so, since a session serves one at a time.
@@ -135,10 +141,13 @@ class Session {
       (void)new std::vector(std::move(discarded_));
       return;
     }
-    const py::gil_scoped_release kernels_may_run;
-    if (round_ != nullptr) (void)round_->bindings->finish();
-    (void)session_->wait_all();
-    (void)session_->close();
+    {
+      const py::gil_scoped_release kernels_may_run;
+      if (round_ != nullptr) (void)round_->bindings->finish();
+      (void)session_->wait_all();
+      (void)session_->close();
+    }
+    forget_raised();
   }
 
   [[nodiscard]] const char* platform() const noexcept { return platform_.c_str(); }
@@ -155,12 +164,15 @@ class Session {
     refuse_in_round();
     bind(*own_, arrays);
     const Status status = alone([&] { return own_->bindings->run_round(); });
-    spare_ = std::exchange(own_->memory, {});
-    spare_.clear();
+    // Elsewhere, since releasing an array may run code of Python that uses the session.
+    std::vector<HostMemory> memory = std::exchange(own_->memory, {});
+    memory.clear();
+    spare_ = std::move(memory);
     check(status);
   }
   void run_round(const Bound& bound) {
     refuse_in_round();
+    refuse_released(bound);
     forget_delivered();
     check(alone([&] { return bound.bindings->run_round(); }));
   }
@@ -172,8 +184,9 @@ class Session {
   }
   void initialize_round(std::shared_ptr<Bound> bound) {
     refuse_in_round();
+    refuse_released(*bound);
     const Status status = alone([&] { return bound->bindings->begin_round(); });
-    if (!status.ok()) own_->memory.clear();
+    if (!status.ok()) (void)std::exchange(own_->memory, {});
     check(status);
     round_ = std::move(bound);
   }
@@ -198,6 +211,7 @@ class Session {
   }
   std::uint64_t submit(const std::shared_ptr<Bound>& bound) {
     refuse_in_round();
+    refuse_released(*bound);
     return submit(bound, {});
   }
   void wait(std::uint64_t ticket) {
@@ -248,7 +262,7 @@ class Session {
     return std::make_unique<SessionArray>(std::move(array), std::move(port), [this](DeviceArray<std::uint8_t>&& gone) {
       if (forks_ != forks) return (void)new DeviceArray(std::move(gone));  // the device is the parent's
       discarded_.push_back(std::move(gone));
-      if (!is_running_) (void)alone([] { return Status{}; });
+      if (!is_running_ && !is_ending_elsewhere()) (void)alone([] { return Status{}; });
     });
   }
   void upload(SessionArray& to, py::handle array) {
@@ -271,6 +285,7 @@ class Session {
     fail(Errc::wrong_tensor, "the graph has no input called '", name, "'");
   }
   void set_scalar(std::uint32_t task, std::size_t n, py::handle value) {
+    if (is_closed_) fail(Errc::closed, "the session was closed; open another");
     const erased::KernelParameter& parameter = erased::scalar_of(kernels_, TaskId{task}, n);
     const ArgWord word = scalar_word(value, parameter, kernels_[task]->name);
     check(alone([&] { return session_->set_scalar(TaskId{task}, n, word); }));
@@ -278,6 +293,8 @@ class Session {
 
   void write_trace(const std::string& path) {
     refuse_beside_another();
+    if (path.find('\0') != std::string::npos)
+      throw py::value_error("rondo: the path of the trace holds a null character");
     erased::write_trace_file(*session_, path);
   }
 
@@ -287,9 +304,26 @@ class Session {
   void close() {
     const Status status = alone([&] { return session_->close(); });
     if (round_ != nullptr) (void)end();
-    in_flight_.clear();
+    const std::deque<Flight> gone = std::exchange(in_flight_, {});
     check(status);
+    is_closed_ = true;
+    forget_raised();
+    // What the session was made of may refer to the session, and Python cannot see that.
+    const auto orchestration = std::exchange(orchestration_, nullptr);
+    const py::list kernels = std::exchange(kernel_objects_, py::list());
   }
+  /// The end of a `with`. `is_good`: it was not left by an exception, so a round in flight that fails is told.
+  void leave(bool is_good) {
+    try {
+      if (is_good && session_->in_flight() != 0) wait_all();
+    } catch (...) {
+      close();
+      throw;
+    }
+    close();
+  }
+  /// Whether a thread of this process is in a native call.
+  [[nodiscard]] bool is_running() const noexcept { return is_running_ && forks_ == forks; }
   [[nodiscard]] AnySession& any_at_rest() {
     refuse_beside_another();
     return *session_;
@@ -325,15 +359,20 @@ class Session {
   }
   /// An exception of a kernel of Python is raised as it is; what else failed, as rondo.Error.
   [[noreturn, gnu::cold]] void raise(Status status) const {
-    if (orchestration_ != nullptr) orchestration_->raise_pending();
-    Kernel* raised = nullptr;
-    for (const py::handle object : kernel_objects_) {
-      auto& kernel = py::cast<Kernel&>(object);
-      if (!kernel.has_pending()) continue;
-      raised == nullptr ? void(raised = &kernel) : kernel.clear_pending();
+    if (orchestration_ != nullptr && status.code() == Errc::orchestration_failed) orchestration_->raise_pending();
+    if (status.code() == Errc::kernel_failed) {
+      std::unique_ptr<py::error_already_set> raised;
+      for (const py::handle object : kernel_objects_) {
+        auto pending = py::cast<Kernel&>(object).take_pending();
+        if (raised == nullptr) raised = std::move(pending);
+      }
+      if (raised != nullptr) throw py::error_already_set(std::move(*raised));
     }
-    if (raised != nullptr) raised->raise_pending();
     throw Error(status.code(), session_->explain(status));
+  }
+  /// Forgets what kernels raised in rounds whose failures nobody asked for, so that no other session raises it.
+  void forget_raised() const {
+    for (const py::handle object : kernel_objects_) (void)py::cast<Kernel&>(object).take_pending();
   }
   [[nodiscard]] static DeviceKind device_kind(const std::string& platform, std::uint32_t device) noexcept {
     constexpr std::int32_t cuda = 2;
@@ -360,7 +399,11 @@ class Session {
   }
   /// The arrays of rounds that were delivered are free.
   void forget_delivered() {
-    while (in_flight_.size() > session_->in_flight()) in_flight_.pop_front();
+    while (in_flight_.size() > session_->in_flight()) {
+      const Flight gone =
+          std::move(in_flight_.front());  // dies after it was removed, since that may run code of Python
+      in_flight_.pop_front();
+    }
   }
   /// Refuses arrays whose shapes give a symbol two values.
   /// @returns the values of the symbols, -1 for those that no array has as an extent
@@ -404,6 +447,14 @@ class Session {
            "open a session in this process");
     }
     if (is_running_) fail(Errc::busy, "another thread is in a call of this session, which serves one at a time");
+    if (is_ending_elsewhere()) fail(Errc::closed, "the interpreter ends, which closes all sessions");
+  }
+  static void refuse_released(const Bound& bound) {
+    for (SessionArray* const array : bound.arrays) {
+      if (array->native().span().data().address() != 0) continue;
+      fail(Errc::null_memory, "tensor '", array->port().text,
+           "': the array was released, or its session closed; allocate another, and bind it");
+    }
   }
   void refuse_in_round() const {
     if (round_ != nullptr) fail(Errc::busy, "a round is under way; call finalize_round() first");
@@ -424,16 +475,25 @@ class Session {
         fail(Errc::unbound_tensor, "tensor '", tensors_[ports_[p]].text,
              "' is not bound; each round binds all inputs, outputs and inouts");
       }
+      for (std::size_t q = 0; q < p && memory[p].is_capsule(); ++q) {
+        if (!memory[q].array.is(memory[p].array)) continue;
+        fail(Errc::bound_twice, "tensors '", tensors_[ports_[q]].text, "' and '", tensors_[ports_[p]].text,
+             "' are bound to one DLPack capsule, which only one may take; take a second one");
+      }
     }
     std::vector<std::int64_t> values;
     if (!symbols_.empty()) values = symbols_in(memory);
-    refuse_beside_another();  // here, since asking an array for its memory may have run code of Python
+    // Here, since asking an array for its memory may have run code of Python.
+    refuse_beside_another();
+    if (&bound == own_.get()) refuse_in_round();
+    bound.arrays.clear();
     for (std::size_t p = 0; p < ports_.size(); ++p) {
       memory[p].take();
       const Port& port = tensors_[ports_[p]];
       const Bytes size = memory[p].bytes(port);
       AnyBindings& to = *bound.bindings;
       const HostMemory& from = memory[p];
+      if (from.session_array != nullptr) bound.arrays.push_back(from.session_array);
       if (from.device == 0) {
         check(from.layout ? to.bind_strided(port.tensor, from.data, *from.layout)
                           : to.bind(port.tensor, from.data, size));
@@ -448,7 +508,7 @@ class Session {
   Status end() {
     const Status status = alone([&] { return round_->bindings->finish(); });
     round_ = nullptr;
-    own_->memory.clear();
+    (void)std::exchange(own_->memory, {});
     return status;
   }
 
@@ -491,6 +551,7 @@ class Session {
   std::deque<Flight> in_flight_;                      ///< keeps the arrays of rounds in flight
   std::vector<DeviceArray<std::uint8_t>> discarded_;  ///< released in the next call, for which the GIL is released
   bool is_running_ = false;                           ///< guarded by the GIL
+  bool is_closed_ = false;
 };
 
 /// Arrays, checked and bound once for many rounds; keeps them and the session alive.
@@ -512,11 +573,20 @@ class Binding {
   std::shared_ptr<Bound> bound_;
 };
 
-/// Closes every session that this process has opened; what fails is not told, since nobody is left to hear it.
+/// Closes every session that this process has opened; what fails is not told, since nobody is left to hear it. Waits
+/// for calls of threads that go on while the interpreter ends, and refuses their next ones.
 void close_all() {
-  for (Session* const session : std::vector<Session*>(all_sessions())) {
+  std::vector<py::object> kept;  // closing one may be what drops another
+  for (Session* const session : all_sessions()) kept.push_back(py::cast(session, py::return_value_policy::reference));
+  ends_on = std::this_thread::get_id();
+  for (const py::object& object : kept) {
+    auto& session = py::cast<Session&>(object);
+    while (session.is_running()) {
+      const WithoutGil others_may_run;
+      std::this_thread::sleep_for(std::chrono::milliseconds{1});
+    }
     try {
-      session->close();
+      session.close();
     } catch (const Error&) {
     } catch (py::error_already_set&) {
     }
@@ -756,7 +826,7 @@ void define_session(py::module_& module) {
            "Ends the current round, or else the next, and poisons the session. May be called from any thread.")
       .def("close", &Session::close, "Releases everything; later calls raise Error with code closed.")
       .def("__enter__", [](const py::object& session) { return session; })
-      .def("__exit__", [](Session& session, const py::args&) { session.close(); })
+      .def("__exit__", [](Session& session, const py::object& type, const py::args&) { session.leave(type.is_none()); })
       .def_property_readonly("rounds", [](const Session& s) { return s.at_rest().rounds(); })
       .def_property_readonly(
           "in_flight", [](const Session& s) { return s.at_rest().in_flight(); }, "Rounds that were not delivered yet.")

@@ -77,6 +77,34 @@ class GraphTest(unittest.TestCase):
         self.assertEqual(graph.add("relu", x, y), 0)
         self.assertEqual(len(graph), 1)
 
+    def test_what_is_refused_adds_no_symbol(self):
+        graph = rondo.Graph()
+        x, y, flag = graph.declare("x: in f32[4], y: out f32[4], flag: workspace i32[1]")
+        invalid = rondo.Errc.invalid_argument
+        self.refuses(invalid, "writes argument 1", graph.add, "relu", x, x, blocks="a")
+        self.refuses(invalid, "-1 blocks; choose from 1 to 4294967295", graph.add, "relu", x, y, blocks=-1)
+        self.refuses(invalid, "4294967296 blocks", graph.add, "relu", x, y, blocks=2**32)
+        self.refuses(invalid, "integer or bool", graph.repeat_until, y, "b", lambda: graph.add("relu", x, y))
+        with self.assertRaises(KeyError):
+            graph.repeat_until(flag, "c", lambda: {}["nothing"])
+        self.assertEqual(len(graph), 0)
+        graph.add("relu", x, y)
+        # A symbol that no array has would be asked for here.
+        session, result = rondo.Session(graph), np.zeros(4, np.float32)
+        session.run_round(x=np.ones(4, np.float32), y=result)
+        self.assertEqual(result.sum(), 4)
+
+    def test_extents_are_whole_numbers_of_any_type(self):
+        graph = rondo.Graph()
+        for number, shape in enumerate((4, np.int64(4), (np.int32(4),), np.array([4]), [4])):
+            self.assertEqual(graph.input(f"x{number}", np.float32, shape).shape, (4,))
+        for shape in 4.0, (4.0,), (None,):
+            with self.assertRaises(TypeError):
+                graph.input("y", np.float32, shape)
+        with self.assertRaises(OverflowError):
+            graph.input("y", np.float32, (2**63,))
+        self.assertEqual(len(graph.tensors), 5)
+
     def test_scalars_of_every_kind_arrive_as_they_were(self):
         low = (-128, 0, -(2**63), 0, -7.0, False, -1)
         high = (127, 65535, 2**63 - 1, 2**64 - 1, 7.9, True, 1)

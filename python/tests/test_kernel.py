@@ -179,6 +179,38 @@ class KernelTest(unittest.TestCase):
         ticket = flying.submit(x=np.full(4, -1, np.float32), y=np.zeros(4, np.float32))
         self.assertRaises(ZeroDivisionError, ticket.wait)
 
+    def test_an_exception_is_raised_by_its_own_round_or_not_at_all(self):
+        @rondo.kernel(SAXPY, quiet=True)
+        def moody(x, y, a):
+            if x[0] != 0:
+                raise ValueError(f"x[0] is {x[0]:g}")
+
+        def failing(number):
+            return {"x": np.full(4, number, np.float32), "y": np.zeros(4, np.float32)}
+
+        # The failure of one session was told to nobody.
+        with self.assertRaises(KeyError):
+            with saxpy_session(moody, in_flight=2) as first:
+                first.submit(**failing(1))
+                raise KeyError("left")
+        left = saxpy_session(moody, in_flight=2)
+        left.submit(**failing(2))
+        del left
+        session = saxpy_session(moody)
+        self.refuses(rondo.Errc.wrong_size, "'x'", session.run_round, x=np.ones(3, np.float32), y=np.zeros(4, np.float32))
+        with self.assertRaisesRegex(ValueError, "x.0. is 3"):
+            session.run_round(**failing(3))
+        # A session that fails for another reason does not take the exception of one that failed before.
+        waiting = saxpy_session(moody, in_flight=2)
+        ticket = waiting.submit(**failing(4))
+        while not ticket.done:
+            pass
+        other = saxpy_session(moody)
+        other.request_stop()
+        self.refuses(rondo.Errc.stopped, "a stop was requested", other.run_round, **failing(5))
+        with self.assertRaisesRegex(ValueError, "x.0. is 4"):
+            ticket.wait()
+
     def test_a_kernel_lives_as_long_as_its_session_and_no_longer(self):
         def saxpy(x, y, a):
             y += a * x

@@ -72,6 +72,11 @@ class MeasureTest(unittest.TestCase):
             self.assertIn(words, found[name].text)
             self.assertEqual((found[name].seconds, found[name].best), ([], float("inf")))
 
+    def test_what_cannot_be_sent_to_the_measuring_process_is_a_fault_of_the_build(self):
+        first, second = measure([1, 2], lambda n: session_of(n), build=lambda n: threading.Lock() if n == 1 else n)
+        self.assertEqual((first.fault, second.fault), ("build", "none"))
+        self.assertIn("cannot be pickled: TypeError", first.text)
+
     def test_candidates_are_built_while_others_are_timed(self):
         with tempfile.TemporaryDirectory() as folder:
             go = pathlib.Path(folder) / "go"

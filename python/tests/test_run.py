@@ -96,7 +96,22 @@ class RunTest(unittest.TestCase):
             self.assertEqual(code, 2)
             self.assertIn("gives the symbol 'n' no value", err)
 
+    def test_whole_numbers_must_be_equal(self):
+        with tempfile.TemporaryDirectory() as folder:
+            case = pathlib.Path(folder) / "whole.py"
+            case.write_text(SYMBOLIC.replace("f32", "i32").replace("float32", "int32").replace(
+                "random.standard_normal(8, np.int32)", "2**24").replace("+ np.arange(8)", "+ np.arange(8) + (np.arange(8) == 3)"))
+            code, out, _ = run(case, "--rounds", 2, "--rtol", 0.5)
+            self.assertEqual(code, 1)
+            self.assertIn("y differs at (3,): 16777219 device, 16777220 golden (1 of 8 elements differ)", out)
+
     def test_a_case_that_cannot_be_run_ends_with_2(self):
+        with tempfile.TemporaryDirectory() as folder:
+            case = pathlib.Path(folder) / "mistake.py"
+            for mistake in "def golden(arrays):\n    return arrays.y", "def golden(arrays:":
+                case.write_text(SYMBOLIC + mistake)
+                code, _, err = run(case)
+                self.assertEqual((code, "mistake.py" in err), (2, True), err)
         for arguments in (["nowhere.py"], [CASES / "saxpy.py", "--platform", "a9"], [CASES / "saxpy.py", "--rounds", 0]):
             self.assertEqual(run(*arguments)[0], 2)
 

@@ -4,6 +4,7 @@
 
 import ctypes
 import gc
+import subprocess
 import sys
 import threading
 import unittest
@@ -262,6 +263,77 @@ class SessionTest(unittest.TestCase):
         self.refuses(rondo.Errc.invalid_argument, "DLPack tensor: .* wanted is float32", session.run_round, x=wrong, y=x, z=z)
         self.assertEqual(session.rounds, 1)
 
+    def test_a_dlpack_tensor_for_two_tensors_of_a_round_is_refused_and_stays_whole(self):
+        session = add_session()
+        x, z = floats(1, 2, 3, 4), np.zeros(4, np.float32)
+        capsule = x.__dlpack__()
+        self.refuses(rondo.Errc.bound_twice, "'x' and 'y' .* one DLPack capsule", session.run_round, x=capsule, y=capsule, z=z)
+        session.run_round(x=capsule, y=x, z=z)
+        self.assertEqual(z.tolist(), [2, 4, 6, 8])
+
+    def test_a_dlpack_tensor_without_a_shape_or_elements(self):
+        class Tensor(ctypes.Structure):
+            _fields_ = [("data", ctypes.c_void_p), ("type", ctypes.c_int32), ("id", ctypes.c_int32),
+                        ("ndim", ctypes.c_int32), ("code", ctypes.c_uint8), ("bits", ctypes.c_uint8),
+                        ("lanes", ctypes.c_uint16), ("shape", ctypes.POINTER(ctypes.c_int64)),
+                        ("strides", ctypes.POINTER(ctypes.c_int64)), ("offset", ctypes.c_uint64),
+                        ("context", ctypes.c_void_p), ("deleter", ctypes.c_void_p)]
+        new = ctypes.pythonapi.PyCapsule_New
+        new.restype, new.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
+
+        def capsule(ndim, shape):
+            extents = (ctypes.c_int64 * 4)(*shape)
+            tensor = Tensor(None, 1, 0, ndim, 2, 32, 1, extents if shape else None, None, 0, None, None)
+            kept.append((extents, tensor))
+            return new(ctypes.addressof(tensor), b"dltensor", None)
+
+        kept = []
+        graph = rondo.Graph()
+        x, y = graph.declare("x: in f32[n], y: inout f32[n]")
+        graph.add("saxpy", x, y, 2.0)
+        session = rondo.Session(graph)
+        empty = np.zeros(0, np.float32)
+        self.refuses(rondo.Errc.invalid_argument, "has -1 dimensions", session.run_round, x=capsule(-1, [4]), y=empty)
+        self.refuses(rondo.Errc.invalid_argument, "or none of their extents", session.run_round, x=capsule(1, []), y=empty)
+        self.refuses(rondo.Errc.invalid_argument, "no memory", session.run_round, x=capsule(1, [4]), y=floats(1, 2, 3, 4))
+        session.run_round(x=capsule(1, [0]), y=empty)  # as frameworks lend tensors without elements
+        self.assertEqual(session.rounds, 1)
+
+    def test_an_array_that_starts_a_round_while_it_is_bound_is_refused(self):
+        session = add_session()
+        x, z = floats(1, 2, 3, 4), np.zeros(4, np.float32)
+
+        class Starts:
+            def __dlpack__(self):
+                session.initialize_round(x=x, y=x, z=z)
+                return x.__dlpack__()
+
+        self.refuses(rondo.Errc.busy, "a round is under way", session.run_round, x=Starts(), y=x, z=z)
+        session.launch()
+        session.finalize_round()
+        self.assertEqual(z.tolist(), [2, 4, 6, 8])
+
+    def test_an_array_that_runs_a_round_while_it_is_freed_disturbs_nothing(self):
+        session = add_session()
+        x, z = floats(1, 2, 3, 4), np.zeros(4, np.float32)
+        rounds = []
+
+        class Array(np.ndarray):
+            def __del__(self):
+                if type(self.base) is np.ndarray and len(rounds) < 8:
+                    rounds.append(session.rounds)
+                    session.run_round(x=x, y=x, z=z)
+
+        class Lender:  # the round has the only reference to the array
+            def __dlpack__(self):
+                return x.copy().view(Array).__dlpack__()
+
+        for _ in range(4):
+            session.run_round(x=Lender(), y=Lender(), z=z)
+            self.assertEqual(z.tolist(), [2, 4, 6, 8])
+        self.assertEqual(session.rounds, 4 + len(rounds))
+        self.assertEqual(len(rounds), 8)
+
     def test_arrays_of_any_strides_are_bound(self):
         big = np.arange(1000, dtype=np.float32)
         views = [
@@ -415,6 +487,20 @@ class SessionTest(unittest.TestCase):
         self.refuses(rondo.Errc.null_memory, "session closed", session.run_round, x=hx, y=y, z=hx.copy())
         self.refuses(rondo.Errc.closed, "allocate", session.allocate, "x")
 
+    def test_a_binding_of_device_memory_that_was_released_is_refused(self):
+        for platform, flights in ("a2a3_sim", 1), ("host", 1), ("host", 2):
+            with add_session(platform=platform, in_flight=flights) as session:
+                x, hy, hz = session.allocate("x"), floats(1, 2, 3, 4), np.zeros(4, np.float32)
+                session.upload(x, hy)
+                bound = session.bind(x=x, y=hy, z=hz)
+                x.release()
+                calls = [session.submit] if flights > 1 else [session.run_round, session.initialize_round]
+                for call in calls:
+                    self.refuses(rondo.Errc.null_memory, "'x': the array was released", call, bound)
+                self.assertEqual(hz.sum(), 0)
+                session.run_round(x=hy, y=hy, z=hz)
+                self.assertEqual(hz.sum(), 20)
+
     def test_device_memory_of_a_shape(self):
         graph = rondo.Graph()
         x, y = graph.declare("x: in f32[n], y: inout f32[n]")
@@ -503,6 +589,86 @@ class SessionTest(unittest.TestCase):
         session.initialize_round(x=x, y=x, z=z)
         session.close()
         self.refuses(rondo.Errc.not_open, "call initialize_round", session.launch)
+
+    def test_a_with_block_waits_for_rounds_in_flight_and_raises_the_first_failure(self):
+        graph = rondo.Graph()
+        graph.add("picky", graph.input("x", np.float32, 2), graph.output("y", np.float32, 2))
+        y, bad = np.zeros(2, np.float32), floats(-1, 0)
+        with rondo.Session(graph, "host", in_flight=2) as session:
+            session.submit(x=floats(1, 2), y=y)
+        self.assertEqual(y.tolist(), [1, 2])
+        with self.assertRaisesRegex(rondo.Error, "is negative"):
+            with rondo.Session(graph, "host", in_flight=2) as session:
+                session.submit(x=bad, y=y)
+        self.refuses(rondo.Errc.closed, "", session.run_round, x=bad, y=y)
+        with self.assertRaisesRegex(ValueError, "first"):
+            with rondo.Session(graph, "host", in_flight=2) as session:
+                session.submit(x=bad, y=y)
+                raise ValueError("first")
+
+    def test_a_closed_session_lets_go_of_what_it_was_made_of(self):
+        class Model:
+            def __init__(self):
+                self.kernel = rondo.kernel("x: in f32[n], y: out f32[n]", self.copy, name="copy", quiet=True)
+                graph = rondo.Graph()
+                x, y = graph.declare("x: in f32[2], y: out f32[2]")
+                graph.add(self.kernel, x, y)
+                self.kernel = None
+                self.session = rondo.Session(graph)
+
+            def copy(self, x, y):
+                y[:] = x
+
+        model = Model()
+        session = model.session
+        y = np.zeros(2, np.float32)
+        session.run_round(x=floats(1, 2), y=y)
+        self.assertEqual(y.tolist(), [1, 2])
+        alive = weakref.ref(model)
+        session.close()
+        self.refuses(rondo.Errc.closed, "open another", session.set_scalar, 0, 0, 1)
+        del model
+        gc.collect()
+        self.assertIsNone(alive())
+
+    # --- the interpreter's end
+
+    def ends_well(self, *lines):
+        """Runs a program in a process of its own, which must end without a signal and print "end"."""
+        start = ["import threading, time, numpy as np, rondo, rondo_kernels, rondo_test_kernels as kernels",
+                 "def add_session(*args, **options):", "    graph = rondo.Graph()",
+                 "    x, y, z = graph.declare('x: in f32[4], y: in f32[4], z: out f32[4]')",
+                 "    graph.add('add', x, y, z)", "    return rondo.Session(graph, *args, **options)",
+                 "x, z = np.ones(4, np.float32), np.zeros(4, np.float32)"]
+        ended = subprocess.run([sys.executable, "-c", "\n".join([*start, *lines])], capture_output=True, text=True, timeout=60)
+        self.assertEqual((ended.returncode, ended.stdout, ended.stderr), (0, "end\n", ""))
+
+    def test_a_session_that_only_its_own_round_in_flight_holds_is_closed_once(self):
+        self.ends_well("session = add_session('host', in_flight=2)",
+                       "session.submit(x=session.allocate('x'), y=x, z=z)",
+                       "del session", "print('end')")
+
+    def test_threads_that_outlive_the_interpreter_end_quietly(self):
+        self.ends_well("threading.excepthook = lambda args: None",
+                       "def work():",
+                       "    session = add_session()",
+                       "    while True: session.run_round(x=x, y=x, z=z)",
+                       "for _ in range(3): threading.Thread(target=work, daemon=True).start()",
+                       "time.sleep(0.1)", "print('end')")
+
+    def test_a_round_of_a_daemon_thread_ends_before_its_session_is_closed(self):
+        self.ends_well("graph = rondo.Graph()",
+                       "graph.add('await_gate', graph.input('x', np.float32, 4), graph.output('y', np.float32, 4))",
+                       "session, after = rondo.Session(graph, 'a2a3_sim_pool'), add_session()",
+                       "kernels.open_gate(False)",
+                       "def work():",
+                       "    session.run_round(x=x, y=z)",
+                       "    while True: after.run_round(x=x, y=x, z=z)",
+                       "threading.Thread(target=work, daemon=True).start()",
+                       "while not kernels.is_waiting(): pass",
+                       "opener = threading.Thread(target=lambda: (time.sleep(0.3), kernels.open_gate(True)), daemon=True)",
+                       "threading.excepthook = lambda args: None  # the thread is told that the interpreter ends",
+                       "opener.start()", "print('end')")
 
     def test_arrays_and_session_live_as_long_as_a_round_may_use_them(self):
         session = add_session()

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <span>
+#include <string_view>
 
 namespace rondo::c {
 
@@ -46,7 +47,7 @@ rondo_code add_loop(rondo_graph graph, graph::LoopRecord::Kind kind, rondo_tenso
   rondo_code failed = RONDO_OK;
   const rondo_code code = with_graph(graph, [&](GraphObject& object) {
     if (body == nullptr) erased::fail(Errc::null_memory, "the body of a loop is NULL; pass a function that adds tasks");
-    const Extent limit = most == nullptr ? Extent{1} : parse_extent(object.graph, most);
+    const auto limit = [&](erased::Graph& g) { return parse_extent(g, most); };
     const auto add_body = [&] {
       failed = body(graph, context);
       if (failed != RONDO_OK) throw BodyFailed{};
@@ -138,13 +139,12 @@ rondo_code rondo_graph_add_task(rondo_graph graph, rondo_kernel kernel, const ro
       list.push_back(rondo::c::argument_of(object, record, arguments[n], n));
     }
     list.resize(count);
-    rondo::Blocks number{1};
-    if (blocks != nullptr) {
-      const rondo::Extent extent = parse_extent(object.graph, blocks);
-      number = extent.dim.empty() ? rondo::Blocks{extent.value} : rondo::Blocks{extent.dim};
-    }
+    const std::string_view text = blocks == nullptr ? "1" : blocks;
     object.kernels.reserve(object.kernels.size() + 1);
-    const rondo::TaskId id = add_task(object.graph, record, number, list);
+    const bool is_number = text.find_first_not_of("0123456789") == std::string_view::npos;
+    const rondo::TaskId id = rondo::erased::change(object.graph, !is_number, [&](rondo::erased::Graph& g) {
+      return add_task(g, record, parse_extent(g, text), list);
+    });
     object.kernels.push_back(found->kernel);
     if (task != nullptr) *task = index(id);
   });

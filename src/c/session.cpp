@@ -29,9 +29,10 @@ rondo_code with_session(rondo_session handle, F&& f) noexcept {
   return code_of(*object, f(*object));
 }
 
-/// Whether the tensor is of the session's graph.
+/// Whether the tensor is of the session's graph, and was there when the session was opened.
 bool is_of(const BindingsObject& object, rondo_tensor tensor) noexcept {
-  return key_of(tensor).graph() == object.session->session->interface().tag;
+  const graph::GraphView graph = object.session->session->interface();
+  return key_of(tensor).graph() == graph.tag && index(key_of(tensor).tensor()) < graph.tensors.size();
 }
 
 /// Calls f, which returns a Status, with the bindings, the tensor, and a layout of its elements.

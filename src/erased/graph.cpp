@@ -95,7 +95,12 @@ const graph::TensorRecord& tensor_of(const Graph& graph, TensorKey key) {
   return graph.tasks.tensors()[index(key.tensor())];
 }
 
-TaskId add_task(Graph& graph, const KernelRecord& kernel, Blocks blocks, std::span<const KernelArgument> arguments) {
+TaskId add_task(Graph& graph, const KernelRecord& kernel, const Extent& blocks,
+                std::span<const KernelArgument> arguments) {
+  if (blocks.dim.empty() && !std::in_range<std::uint32_t>(blocks.value)) {
+    fail(Errc::invalid_argument, "kernel '", kernel.name, "' is added with ", blocks.value,
+         " blocks; choose from 1 to ", UINT32_MAX);
+  }
   if (arguments.size() != kernel.parameters.size()) {
     fail(Errc::invalid_argument, "kernel '", kernel.name, "' takes ", kernel.parameters.size(), " arguments (",
          describe_kernel(kernel), "), ", arguments.size(), " were given");
@@ -115,22 +120,26 @@ TaskId add_task(Graph& graph, const KernelRecord& kernel, Blocks blocks, std::sp
     }
   }
   graph.kernels.reserve(graph.tasks.tasks().size() + 1);
-  const TaskId task = kernel.add(kernel, graph.tasks, blocks, arguments);
+  const Blocks number = blocks.dim.empty() ? Blocks{blocks.value} : Blocks{blocks.dim};
+  const TaskId task = kernel.add(kernel, graph.tasks, number, arguments);
   graph.kernels.resize(index(task));  // the decision of a `when` comes before its tasks
   graph.kernels.push_back(&kernel);
   return task;
 }
 
-TaskId add_loop(Graph& graph, graph::LoopRecord::Kind kind, TensorKey condition, Extent most,
-                const std::function<void()>& body, double expected) {
+TaskId add_loop(Graph& graph, graph::LoopRecord::Kind kind, TensorKey condition,
+                const std::function<Extent(Graph&)>& most, const std::function<void()>& body, double expected) {
   const Input<std::uint8_t> handle{condition};  // the graph looks at the tensor's own element type
+  Graph before = graph;
   try {
     const TaskId decision = kind == graph::LoopRecord::Kind::when
                                 ? graph.tasks.when(handle, body, expected)
-                                : graph.tasks.repeat_until(handle, most, body, expected);
+                                : graph.tasks.repeat_until(handle, most(graph), body, expected);
     graph.kernels.resize(graph.tasks.tasks().size());
     return decision;
   } catch (...) {
+    const bool has_more_tensors = graph.tasks.tensors().size() != before.tasks.tensors().size();
+    if (!has_more_tensors) graph = std::move(before);
     graph.kernels.resize(graph.tasks.tasks().size());  // the tasks of the body are gone
     throw;
   }

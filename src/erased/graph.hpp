@@ -11,6 +11,7 @@
 #include <optional>
 #include <span>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace rondo::erased {
@@ -30,18 +31,31 @@ struct Graph {
 std::vector<TensorKey> add_tensors(Graph& graph, std::string_view declarations,
                                    std::optional<std::size_t> room = std::nullopt);
 
+/// Calls f with the graph, and returns what it returns; the graph is as it was if f throws. Where f may add symbols,
+/// that takes a copy of the graph.
+template <class F>
+auto change(Graph& graph, bool may_add_symbols, const F& f) {
+  if (!may_add_symbols) return f(graph);
+  Graph changed = graph;
+  const auto result = f(changed);
+  graph = std::move(changed);
+  return result;
+}
+
 /// An extent or a number of blocks as text: "n", "ceil_div(n, 128)"; symbols are added where they are first used.
 /// @throws Error invalid_argument
 [[nodiscard]] Extent parse_extent(Graph& graph, std::string_view text);
 
 /// Adds a task that runs a kernel, after the checks that C++ makes when it compiles: the number of arguments, element
 /// types, directions. `blocks`: their number. @throws Error invalid_argument, wrong_size, limit_exceeded
-TaskId add_task(Graph& graph, const KernelRecord& kernel, Blocks blocks, std::span<const KernelArgument> arguments);
+TaskId add_task(Graph& graph, const KernelRecord& kernel, const Extent& blocks,
+                std::span<const KernelArgument> arguments);
 
-/// As TaskGraph::repeat_until and TaskGraph::when, whose `most` is 1. `body` adds tasks to the graph. @throws Error as
-/// they do; what `body` throws
-TaskId add_loop(Graph& graph, graph::LoopRecord::Kind kind, TensorKey condition, Extent most,
-                const std::function<void()>& body, double expected);
+/// As TaskGraph::repeat_until and TaskGraph::when, for which the result of `most` is not used. `most` may add symbols
+/// to the graph, and `body` adds tasks. If the loop is refused, the tensors that the body added stay. @throws Error as
+/// they do; what `most` and `body` throw
+TaskId add_loop(Graph& graph, graph::LoopRecord::Kind kind, TensorKey condition,
+                const std::function<Extent(Graph&)>& most, const std::function<void()>& body, double expected);
 
 /// The tensor of that key. @throws Error wrong_tensor: it is of another graph
 [[nodiscard]] const graph::TensorRecord& tensor_of(const Graph& graph, TensorKey key);

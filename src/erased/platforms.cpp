@@ -3,10 +3,10 @@
 #include "openers.hpp"
 #include "session_on.hpp"
 
-#include <rondo/platform/file_stream.hpp>
+#include <rondo/platform/file.hpp>
 #include <rondo/platform/null.hpp>
 
-#include <ostream>
+#include <sstream>
 #include <string>
 #include <utility>
 
@@ -81,9 +81,9 @@ std::unique_ptr<AnySession> open_orchestrated_any(std::string_view platform, con
 }
 
 void write_trace_file(AnySession& session, const std::string& path) {
-  detail::write_file(path, "the trace cannot be written there", [&](std::ostream& out) {
-    if (!session.write_trace(out)) fail(Errc::not_open, "the session is not traced; open it with `trace`");
-  });
+  std::ostringstream trace;
+  if (!session.write_trace(trace)) fail(Errc::not_open, "the session is not traced; open it with `trace`");
+  detail::write_file(path.c_str(), "the trace cannot be written there", trace.view());
 }
 
 }  // namespace rondo::erased

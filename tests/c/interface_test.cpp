@@ -393,6 +393,8 @@ TEST_CASE("c: what a graph is handed is checked, and what is wrong leaves it as 
   CHECK_EQ(add(x, two, two), RONDO_INVALID_ARGUMENT);
   CHECK(says("takes a tensor as y"));
   CHECK_EQ(add(x, y, two, "0"), RONDO_INVALID_ARGUMENT);
+  CHECK_EQ(add(x, y, two, "4294967296"), RONDO_INVALID_ARGUMENT);
+  CHECK(says("4294967296 blocks"));
   CHECK_EQ(rondo_graph_add_task(saxpy.graph, saxpy.kernel.handle, &x, 1, nullptr, nullptr), RONDO_INVALID_ARGUMENT);
   CHECK(says("takes 3 arguments"));
   const Saxpy stranger;
@@ -415,6 +417,28 @@ TEST_CASE("c: a kernel without a function runs on devices only") {
   rondo_session session{};
   CHECK_EQ(rondo_open(saxpy.graph, "host", nullptr, &session), RONDO_INVALID_ARGUMENT);
   CHECK(says("kernel 'device_only' has no function"));
+}
+
+TEST_CASE("c: a session does not have what is added to its graph later, nor what was refused") {
+  Saxpy saxpy;
+  const rondo_argument swapped[] = {rondo_tensor_argument(saxpy.tensors[1]), rondo_tensor_argument(saxpy.tensors[0]),
+                                    rondo_number_argument(2)};
+  CHECK_EQ(rondo_graph_add_task(saxpy.graph, saxpy.kernel.handle, swapped, 3, "unknown", nullptr),
+           RONDO_INVALID_ARGUMENT);
+  std::vector<float> x{1, 2, 3, 4};
+  std::vector<float> y(4);
+  Open open(saxpy);
+  open.bind(x, y);
+  rondo_tensor late[40] = {};
+  std::string declarations = "late0: in f32[4]";
+  for (int n = 1; n < 40; ++n) declarations += ", late" + std::to_string(n) + ": in f32[4]";
+  REQUIRE_EQ(rondo_graph_add_tensors(saxpy.graph, declarations.c_str(), late, 40), RONDO_OK);
+  const std::int64_t extent = 4;
+  const std::int64_t stride = 1;
+  CHECK_EQ(rondo_bind(open.bindings, late[39], x.data(), 16), RONDO_WRONG_TENSOR);
+  CHECK_EQ(rondo_bind_strided(open.bindings, late[39], x.data(), &extent, &stride, 1), RONDO_WRONG_TENSOR);
+  CHECK_EQ(rondo_run_round(open.bindings), RONDO_OK);  // no symbol "unknown" asks for a value
+  CHECK_EQ(y[3], 8);
 }
 
 TEST_CASE("c: wrong, closed and foreign handles are errors") {
@@ -573,13 +597,13 @@ TEST_CASE("c: a loop repeats until its tasks end it, a `when` runs or does not, 
   const auto repeat = [&](rondo_tensor condition, const char* most, rondo_loop_body body, rondo_task* task) {
     return rondo_graph_repeat_until(counting.graph, condition, most, body, &counting, task);
   };
-  // What is refused leaves no tasks.
+  // What is refused leaves no tasks, and no symbols, which nothing would give a value.
   CHECK_EQ(repeat(t[3], nullptr, add_until, nullptr), RONDO_NULL_MEMORY);
   CHECK_EQ(repeat(t[3], "8", nullptr, nullptr), RONDO_NULL_MEMORY);
-  CHECK_EQ(repeat(t[5], "8", add_until, nullptr), RONDO_INVALID_ARGUMENT);
+  CHECK_EQ(repeat(t[5], "m", add_until, nullptr), RONDO_INVALID_ARGUMENT);
   CHECK(says("make it an integer or bool"));
   CHECK_EQ(repeat(t[3], "0", add_until, nullptr), RONDO_INVALID_ARGUMENT);
-  CHECK_EQ(repeat(t[3], "8", add_until_and_fail, nullptr), RONDO_BUSY);
+  CHECK_EQ(repeat(t[3], "k", add_until_and_fail, nullptr), RONDO_BUSY);
   CHECK_EQ(rondo_graph_when(rondo_graph{7}, t[3], add_until, &counting, nullptr), RONDO_WRONG_HANDLE);
 
   rondo_task tasks[3] = {};

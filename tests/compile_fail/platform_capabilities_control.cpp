@@ -34,6 +34,7 @@ struct Mine : NullPlatform {
     Status copy_in(std::uint32_t, DevicePtr<std::byte>, const void*, Bytes) noexcept;
     Status copy_out(std::uint32_t, void*, DevicePtr<const std::byte>, Bytes) noexcept;
     Status launch(std::uint32_t, Program&) noexcept;
+    Status refresh_args(std::uint32_t, const args::RefreshOp&) noexcept;
     Status commit(std::uint32_t) noexcept;
     bool is_done(std::uint32_t) noexcept;
     void await(std::uint32_t) noexcept;
@@ -84,5 +85,5 @@ struct Mine : NullPlatform {
   struct Orchestration {};
 };
 static_assert(check_platform<Mine>());
-static_assert(QueueLaunches<Mine, Mine::Program>);
+static_assert(QueueLaunches<Mine::Queue, Mine::Program>);
 template class runtime::HostBuildGraph::Runner<Mine, FrozenGraph>;

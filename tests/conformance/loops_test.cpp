@@ -460,6 +460,12 @@ TEST_CASE_TEMPLATE("A platform that runs no loops refuses them when a session is
     CHECK_MESSAGE(text.find("loop 'until done', task 2: ") != std::string::npos, text);
     CHECK_MESSAGE(text.find("unroll it, or run a round for each repetition") != std::string::npos, text);
   }
+  auto session = open_shaped<P>(g.graph);
+  const Ints in{3};
+  Ints out{0};
+  const Status status = session.run_round(bind(g.x, in), bind(g.y, out));
+  CHECK(status.code() == Errc::unsupported);
+  CHECK(std::string(session.explain(status).c_str()).find("loop 'until done', task 2: ") != std::string::npos);
 }
 
 namespace {

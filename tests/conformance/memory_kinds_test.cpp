@@ -268,11 +268,6 @@ TEST_CASE_TEMPLATE("A session of many shapes has other kinds of memory for what 
     REQUIRE(session.run_round(bind(x, in), bind(y, result)).ok());
     CHECK(result == Floats(static_cast<std::size_t>(size), 8));
   }
-  const auto w = graph.resident<float>("w", {4});
-  graph.in_memory(w, MemoryKind::mapped_host);
-  const auto [code, text] = error_of([&] { (void)open_shaped<P>(graph); });
-  CHECK(code == Errc::unsupported);
-  CHECK(text.find("'w'") != std::string::npos);
 }
 
 namespace {

@@ -320,6 +320,16 @@ TEST_CASE_TEMPLATE("bindings that only the running program knows run rounds in f
   CHECK(out[0] == filled(6));
   CHECK(out[1] == filled(21));
 
+  // The same before a round that is taken step by step, which waits for all.
+  for (Floats& one : out) one = filled(-1);
+  bind_to(g.y.key, out[2]);
+  bind_to(g.w.key, w);
+  REQUIRE(session.submit_round(bind(g.x, x), bind(g.w, w), bind(g.y, late),
+                               [&](Status) noexcept { bind_to(g.y.key, out[3]); }));
+  REQUIRE(session.begin_round(bindings).launch().finish().status().ok());
+  CHECK(out[2] == filled(-1));
+  CHECK(out[3] == filled(6));
+
   // Those of another session over a larger graph.
   TaskGraph larger;
   for (int i = 0; i < 9; ++i) (void)larger.input<float>("x" + std::to_string(i), {1});

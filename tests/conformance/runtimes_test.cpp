@@ -56,7 +56,8 @@ using Options = typename Case::Policies::Runtime::template Options<typename Case
 /// Any orchestration: with one type for all of them a case compiles one type of session, not one for each test. That
 /// each may have a type of its own is for random_orchestrations_test.cpp and the last tests here to see.
 template <class Case>
-using Any = std::function<void(runtime::OrchestratorOf<typename Case::Policies::Runtime>&)>;
+using Any =
+    std::function<void(typename platform::sim::dynamic::OrchestratorFor<typename Case::Policies::Runtime>::type&)>;
 
 template <class Case>
 auto open_case(const TaskGraph& graph, Any<Case> orchestration,

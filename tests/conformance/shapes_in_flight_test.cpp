@@ -7,7 +7,7 @@
 #include "platforms.hpp"
 
 #include <rondo/launch/round_values.hpp>
-#include <rondo/platform/sim/model.hpp>
+#include <rondo/platform/sim/checked.hpp>
 #include <rondo/platform/sim/pool.hpp>
 #include <rondo/session/shaped_session.hpp>
 
@@ -26,8 +26,8 @@ namespace {
 
 using Floats = std::vector<float>;
 
-// The checking engine knows the addresses that its program was loaded with, and so nothing of an arena that has grown.
-#define RONDO_TEST_PLATFORMS A2A3Sim, HostOn<Pool>, A2A3SimOn<Model>, toy::ToyPlatform, A2A3OverStandIn, A5OverStandIn
+#define RONDO_TEST_PLATFORMS \
+  A2A3Sim, HostOn<Pool>, A2A3SimOn<platform::sim::Checked<Inline>>, toy::ToyPlatform, A2A3OverStandIn, A5OverStandIn
 
 /// last += x[0]; y = x + last: the order of rounds shows in the resident.
 struct Chain {
@@ -281,6 +281,82 @@ TEST_CASE_TEMPLATE("bindings that only the running program knows run rounds of a
   CHECK(session.submit_round(foreign).submitted().code() == Errc::wrong_tensor);
   CHECK(session.run_round(foreign).code() == Errc::wrong_tensor);
   REQUIRE(session.wait_all().ok());
+}
+
+TEST_CASE_TEMPLATE("a completion may run and change bindings while a new shape waits for those in flight", P,
+                   RONDO_TEST_PLATFORMS) {
+  const Chained g;
+  Session<P> session(g.graph, busy_options<P>());
+  REQUIRE(session.upload(g.last, Floats{0}).ok());
+  DynamicBindings inner(session), outer(session);
+  const auto bind_to = [&](DynamicBindings<Session<P>>& bindings, Floats& x, Floats& y) {
+    y.assign(x.size(), -1.0F);
+    REQUIRE(bindings.bind(g.x.key.tensor(), x.data(), Bytes{4 * x.size()}));
+    REQUIRE(bindings.bind(g.y.key.tensor(), y.data(), Bytes{4 * y.size()}));
+  };
+  Floats x1(1, 1.0F), x2(2, 1.0F), x5(5, 1.0F), x7(7, 1.0F), y1(1), y2, y5, y7;
+  bind_to(inner, x2, y2);
+  bind_to(outer, x5, y5);
+  // It runs a round of a third shape.
+  REQUIRE(session.submit_round(bind(g.x, x1), bind(g.y, y1),
+                               [&](Status) noexcept { REQUIRE(session.submit_round(inner)); }));
+  REQUIRE(session.submit_round(outer));
+  REQUIRE(session.wait_all().ok());
+  CHECK(y1 == Floats(1, 2));
+  CHECK(y2 == Floats(2, y2[0]));
+  CHECK(y5 == Floats(5, y5[0]));
+  CHECK(y2[0] + y5[0] == 3 + 4);  // in either order
+  for (auto* const bindings : {&inner, &outer}) REQUIRE(session.submit_round(*bindings));
+  REQUIRE(session.run_round(bind(g.x, x5), bind(g.y, y5)).ok());
+  REQUIRE(session.run_round(bind(g.x, x2), bind(g.y, y2)).ok());
+  CHECK(y5 == Floats(5, 7));
+  CHECK(y2 == Floats(2, 8));
+
+  // It changes the bindings of the round that waits: to another shape, and from memory with strides to some without.
+  const std::int64_t every_other[] = {2};
+  for (const std::int64_t strided : {0, 9, 11}) {
+    bind_to(outer, x5, y5);
+    Floats wide(2 * static_cast<std::size_t>(strided), 1.0F), narrow(static_cast<std::size_t>(strided), -1.0F);
+    if (strided != 0) {
+      REQUIRE(outer.bind(g.x.key.tensor(), wide.data(), StridedLayout(4, &strided, every_other, 1)));
+      REQUIRE(outer.bind(g.y.key.tensor(), narrow.data(), Bytes{4 * narrow.size()}));
+    }
+    REQUIRE(session.upload(g.last, Floats{0}).ok());
+    session.prepare({{g.n, 1}});
+    REQUIRE(session.submit_round(bind(g.x, x1), bind(g.y, y1), [&](Status) noexcept { bind_to(outer, x7, y7); }));
+    bool is_done = false;
+    REQUIRE(session.submit_round(outer, [&](Status s) noexcept { is_done = s.ok(); }));
+    REQUIRE(session.wait_all().ok());
+    CHECK(is_done);
+    const bool is_changed = y7[0] != -1;
+    CHECK((is_changed     ? y7
+           : strided != 0 ? narrow
+                          : y5) == Floats(is_changed     ? 7
+                                          : strided != 0 ? narrow.size()
+                                                         : 5,
+                                          3));
+    if (is_changed) CHECK((strided != 0 ? narrow[0] : y5[0]) == -1);
+    REQUIRE(session.run_round(outer).ok());
+    CHECK(y7 == Floats(7, 4));
+  }
+}
+
+TEST_CASE_TEMPLATE("memory is reserved on top of what completions needed meanwhile", P, RONDO_TEST_PLATFORMS) {
+  const Chained g;
+  Session<P> session(g.graph, busy_options<P>());
+  REQUIRE(session.upload(g.last, Floats{0}).ok());
+  const Floats x(1, 1.0F), large(5000, 1.0F);
+  Floats y(1), z(5000);
+  REQUIRE(session.run_round(bind(g.x, x), bind(g.y, y)).ok());
+  REQUIRE(session.submit_round(bind(g.x, x), bind(g.y, y), [&](Status) noexcept {
+    REQUIRE(session.submit_round(bind(g.x, large), bind(g.y, z)));
+  }));
+  session.reserve(Bytes{session.arena_bytes().value + 4096});
+  CHECK(z == Floats(5000, 1 + 3));
+  REQUIRE(session.arena_bytes().value >= 2 * 4 * large.size());
+  for (int i = 0; i < 4; ++i) REQUIRE(session.submit_round(bind(g.x, large), bind(g.y, z)));
+  REQUIRE(session.wait_all().ok());
+  CHECK(z == Floats(5000, 1 + 7));
 }
 
 TEST_CASE_TEMPLATE("more than a slot of the queue stages travels, too", P, A2A3Sim, A2A3OverStandIn, A5OverStandIn) {

@@ -9,6 +9,7 @@
 #include <rondo/platform/sim/checked.hpp>
 #include <rondo/platform/sim/model.hpp>
 #include <rondo/platform/sim/pool.hpp>
+#include <rondo/session/memory_report.hpp>
 #include <rondo/session/shaped_session.hpp>
 
 #include <doctest/doctest.h>
@@ -66,7 +67,6 @@ constexpr std::size_t columns = 3;
 
 struct Weighing {
   Weighing() {
-    const auto t = graph.workspace<float>("t", {n});
     graph.add<Weigh>(Blocks{min(ceil_div(n, 4), 20)}, x, w, t);
     graph.add<Total>(t, total);
     graph.add<Copy>(t, y);
@@ -77,6 +77,7 @@ struct Weighing {
   Output<float> y = graph.output<float>("y", {n});
   Resident<float> w = graph.resident<float>("w", {columns});
   Resident<float> total = graph.resident<float>("total", {1});
+  Workspace<float> t = graph.workspace<float>("t", {n});
 };
 
 /// A round of `rows` rows, its result checked.
@@ -307,6 +308,80 @@ TEST_CASE_TEMPLATE("A shape that the device cannot hold is refused, and the othe
   Floats sum(1);
   REQUIRE(session.download(m.total, sum).ok());
   CHECK(sum[0] == total);
+}
+
+TEST_CASE_TEMPLATE("A shape beyond the limits of the chip is refused, and the others go on", P, A2A3Sim,
+                   A2A3OverStandIn, A5OverStandIn) {
+  if (P::Arch::max_blocks >= 37) return;  // a GPU takes as many
+  TaskGraph graph;
+  const Dim n = graph.dim("n");
+  const auto x = graph.input<float>("x", {n});
+  const auto y = graph.output<float>("y", {n});
+  graph.add<kernels::Scale>(Blocks{n}, x, y, 3.0F);
+  auto session = open_shaped<P>(graph);
+  const Floats few(2, 1.0F), many(37, 1.0F);
+  Floats of_few(2), of_many(37);
+  for (int i = 0; i < 2; ++i) {
+    const Status status = session.run_round(bind(x, many), bind(y, of_many));
+    CHECK(status.code() == Errc::limit_exceeded);
+    const std::string text(session.explain(status).c_str());
+    CHECK_MESSAGE(text.find("' has 37 blocks") != std::string::npos, text);
+    CHECK_MESSAGE(text.find("; n = 37") != std::string::npos, text);
+    REQUIRE(session.run_round(bind(x, few), bind(y, of_few)).ok());
+    CHECK(of_few == Floats(2, 3));
+  }
+  CHECK_THROWS_AS(session.prepare({{n, 37}}), Error);
+  CHECK(of_many == Floats(37));
+}
+
+TEST_CASE_TEMPLATE("Residents and workspaces of other kinds serve rounds of many shapes", P, A2A3Sim, A5SimOn<Pool>,
+                   Host, A2A3OverStandIn, A5OverStandIn) {
+  for (const MemoryKind kind : {MemoryKind::huge_pages, MemoryKind::peer, MemoryKind::mapped_host}) {
+    if (!memory_kinds_of<P>().has(kind)) continue;
+    CAPTURE(std::string(to_string(kind)));
+    Weighing m;
+    if (kind != MemoryKind::peer) m.graph.in_memory(m.total, kind);  // else it stays in the arena
+    m.graph.in_memory(m.w, kind);
+    m.graph.in_memory(m.t, kind);
+    float total = 0;
+    SUBCASE("one round at a time") {
+      ShapedSession<P, DefaultPolicies, launch::Lru<2>> session(m.graph, busy_options<P>());
+      upload(session, m);
+      std::uint64_t bytes[2] = {};
+      for (std::uint64_t& held : bytes) {
+        // The last shape is larger than the arena, which moves with what it holds.
+        for (const std::size_t rows : {5U, 9U, 5U, 4000U, 9U, 5U}) run_checked(session, m, rows, 1, total);
+        held = session.memory_report().bytes(kind).value;
+      }
+      CHECK(bytes[0] == bytes[1]);  // nothing is left of shapes that were evicted
+      CHECK(bytes[0] >= (columns + 9 + 5) * sizeof(float));
+      Floats sum(1), w(columns);
+      REQUIRE(session.download(m.total, sum).ok());
+      REQUIRE(session.download(m.w, w).ok());
+      CHECK(sum[0] == total);
+      CHECK(w == Floats{1, 2, 3});
+      CHECK(session.close().ok());
+    }
+    SUBCASE("rounds in flight") {
+      auto session = open_shaped<P, DefaultPolicies, launch::Lru<64>, 3>(m.graph, busy_options<P>());
+      upload(session, m);
+      std::vector<Floats> in, out;
+      for (const std::size_t rows : {3U, 500U, 3U, 3U, 500U, 2U, 500U}) {
+        in.emplace_back(rows * columns, static_cast<float>(rows));
+        out.emplace_back(rows, -1.0F);
+      }
+      for (std::size_t r = 0; r < in.size(); ++r) REQUIRE(session.submit_round(bind(m.x, in[r]), bind(m.y, out[r])));
+      REQUIRE(session.wait_all().ok());
+      for (const Floats& y : out) {
+        CHECK(y == Floats(y.size(), 6 * static_cast<float>(y.size())));
+        total += 6 * static_cast<float>(y.size() * y.size());
+      }
+      Floats sum(1);
+      REQUIRE(session.download(m.total, sum).ok());
+      CHECK(sum[0] == total);
+      CHECK(session.close().ok());
+    }
+  }
 }
 
 TEST_CASE("A resident of symbolic size is refused when the session is opened") {

@@ -41,6 +41,18 @@ constexpr auto other_build = [] {
 };
 constexpr auto& other = static_graph<other_build>;
 
+constexpr auto zeroing_build = [] {
+  TaskGraph g;
+  const auto x = g.input<float>("x", {16});
+  const auto sum = g.workspace<float>("sum", {16});
+  const auto y = g.output<float>("y", {16});
+  g.zero(sum);
+  g.add<kernels::Accumulate>(x, sum);
+  g.make_view(y, sum);
+  return g;
+};
+constexpr auto& zeroing = static_graph<zeroing_build>;
+
 static_assert(constant.view().tasks.size() == 3);
 static_assert(constant.view().successors.size() == 2);
 
@@ -74,6 +86,18 @@ TEST_CASE_TEMPLATE("a static graph gives what the dynamic one gives", P, A2A3Sim
   const auto binding = static_session.prebind(bind(sy, b), bind(sx, x));
   REQUIRE(static_session.run_round(binding).ok());
   REQUIRE(static_session.begin_round(bind(sx, x), bind(sy, b)).launch().finish().status().ok());
+}
+
+TEST_CASE_TEMPLATE("what outputs show of zeroed workspace is each round's own, in flight, too", P, A2A3Sim,
+                   A5SimOn<Pool>, HostOn<Pool>, A2A3OverStandIn) {
+  auto session = open_pipelined<P, zeroing, 3>(busy_options<P>());
+  std::vector<std::vector<float>> y(9, std::vector<float>(16, -1.0F));
+  for (std::size_t i = 0; i < y.size(); ++i) {
+    const std::vector<float> x(16, static_cast<float>(i));
+    REQUIRE(session.submit_round(bind(zeroing.input<float>("x"), x), bind(zeroing.output<float>("y"), y[i])));
+  }
+  REQUIRE(session.wait_all().ok());
+  for (std::size_t i = 0; i < y.size(); ++i) CHECK(y[i] == std::vector<float>(16, static_cast<float>(i)));
 }
 
 TEST_CASE("handles of one static graph are refused by a session over another") {

@@ -68,7 +68,7 @@ TEST_CASE("The functions on the way from a binding to its copy stand where the a
       {"platform/channel.hpp", "struct Direct "},
       {"platform/channel.hpp", "struct QueueSlot "},
       {"platform/sim/hosted.hpp", "Status copy_in("},
-      {"platform/onboard/onboard.hpp", "Status copy_in("},
+      {"platform/streams/device_platform.hpp", "Status copy_in("},
       {"platform/streams/transfers.hpp", "Status copy_in("},
       {"platform/sim/device_queue.hpp", "Status copy_in("},
       {"platform/streams/device_queue.hpp", "Status copy_in("},

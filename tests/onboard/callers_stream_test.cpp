@@ -650,8 +650,9 @@ TEST_CASE_TEMPLATE("What cannot be put on the stream is told, and nothing is wai
 TEST_CASE_TEMPLATE("A stream that does not come to an end is neither aborted nor destroyed", P, A2A3OverStandIn,
                    A5OverStandIn) {
   const Clean clean;
-  for (const bool waits : {false, true}) {
-    CAPTURE(waits);
+  enum class Waits : std::uint8_t { in_round, for_enqueued, between_rounds, to_close };
+  for (const Waits waits : {Waits::in_round, Waits::for_enqueued, Waits::between_rounds, Waits::to_close}) {
+    CAPTURE(static_cast<int>(waits));
     Owner owner;
     Graph g;
     auto options = owner.options<P>();
@@ -663,18 +664,25 @@ TEST_CASE_TEMPLATE("A stream that does not come to an end is neither aborted nor
     rondo_stand_in_hang();
     Floats x(n, 3), w(n, 1), y(n), s(n, 10);
     Status status;
-    if (waits) {
+    if (waits == Waits::in_round) {
       status = session.run_round(bind(g.x, x), bind(g.w, w), bind(g.y, y), bind(g.s, s));
     } else {
       REQUIRE(session
                   .enqueue_round(bind(g.x, m->x.span()), bind(g.w, m->w.span()), bind(g.y, m->y.span()),
                                  bind(g.s, m->s.span()))
                   .ok());
-      status = session.wait_for_enqueued();
+      status = waits == Waits::for_enqueued ? session.wait_for_enqueued()
+               : waits == Waits::to_close   ? session.close()
+                                            : session.hold(g.x);
     }
-    CHECK(status.code() == Errc::timed_out);
+    CHECK(status.code() == (waits == Waits::between_rounds ? Errc::poisoned : Errc::timed_out));
+    CHECK(std::string(session.explain(status).c_str()).find(describe(Errc::timed_out)) != std::string::npos);
     CHECK(status.poisoned());
-    CHECK(session.wait_for_enqueued() == Status{Errc::poisoned}.poisoning());
+    if (waits == Waits::to_close) {
+      CHECK(session.wait_for_enqueued() == Status{Errc::closed});
+    } else {
+      CHECK(session.wait_for_enqueued() == Status{Errc::poisoned}.poisoning());
+    }
     (void)session.close();
     CHECK(calls("aclrtStreamAbort") == 0);
     CHECK(calls("aclrtDestroyStreamForce") == 0);

@@ -290,6 +290,99 @@ TEST_CASE_TEMPLATE("Rounds in flight have their args computed or copied, each it
   CHECK(misuses() == "");
 }
 
+TEST_CASE_TEMPLATE("Copies of a queue write no args but those that moved", P, A2A3OverStandIn, A5OverStandIn) {
+  if (launches_nothing() || !missing_required().empty()) return;
+  const Clean clean;
+  constexpr std::size_t n = 24;
+  TaskGraph graph;
+  std::vector<Input<float>> x;
+  std::vector<Output<float>> y;
+  for (std::size_t i = 0; i < n; ++i) {
+    x.push_back(graph.input<float>("x" + std::to_string(i), {1}));
+    y.push_back(graph.output<float>("y" + std::to_string(i), {1}));
+    graph.add<kernels::Scale>(x[i], y[i], 3.0F);
+  }
+  auto session = open_pipelined<P, 2, By<CheapCopies>>(graph);
+  std::vector<std::unique_ptr<DeviceFloats<P>>> memory;
+  for (std::size_t i = 0; i < 2 * n; ++i) {
+    memory.push_back(std::make_unique<DeviceFloats<P>>(session.platform(), 1, static_cast<float>(i)));
+  }
+  DynamicBindings bindings(session);
+  Floats out(n);
+  std::vector<std::size_t> at(n);
+  const auto place = [&](std::size_t i, std::size_t m) {
+    at[i] = m;
+    REQUIRE(bindings.bind(x[i].key.tensor(), memory[m]->span().data().template as<std::byte>(), Bytes{4}));
+  };
+  for (std::size_t i = 0; i < n; ++i) {
+    place(i, i);
+    REQUIRE(bindings.bind(y[i].key.tensor(), &out[i], Bytes{4}));
+  }
+  // Two inputs move, and those between them do not.
+  for (std::size_t first = 0; first < n; ++first) {
+    for (std::size_t apart = 1; first + apart < n; ++apart) {
+      place(first, n + first - (at[first] / n) * n);
+      place(first + apart, n + first + apart - (at[first + apart] / n) * n);
+      REQUIRE(session.submit_round(bindings));
+      REQUIRE(session.wait_all().ok());
+      for (std::size_t i = 0; i < n; ++i) REQUIRE(out[i] == 3 * static_cast<float>(at[i]));
+    }
+  }
+  for (auto& each : memory) REQUIRE(each->release().ok());
+  REQUIRE(session.close().ok());
+}
+
+TEST_CASE_TEMPLATE("A round after one that was refused in flight has the addresses that it was given", T,
+                   On<A2A3ThatComputes, update::Always<Mechanism::device_op>>, On<A5ThatComputes, CheapCopies>,
+                   On<A2A3OverStandIn, update::ByCost<>>) {
+  if (launches_nothing() || lacks("aclrtLaunchKernelWithHostArgs") || !missing_required().empty()) return;
+  const Clean clean;
+  using P = typename T::P;
+  Graph g;
+  std::vector<std::string> used;
+  for (const char* const call : {"aclrtSetDevice", "aclrtMemcpyAsync", "aclrtStreamWaitEvent", "aclmdlRIExecuteAsync",
+                                 "aclrtRecordEvent", "aclrtLaunchKernelWithHostArgs"}) {
+    for (std::uint64_t use = 1; use < 9; ++use) {
+      CAPTURE(call);
+      CAPTURE(use);
+      auto session = open_pipelined<P, 2, By<typename T::C>>(g.graph);
+      DeviceFloats<P> device(session.platform(), Graph::n, 5);
+      Floats x(Graph::n, 1), w(Graph::n, 1), y, s;
+      const auto submit = [&](bool is_on_device) {
+        y.assign(Graph::n, -1), s.assign(Graph::n, 10);
+        const auto ticket =
+            is_on_device ? session.submit_round(bind(g.x, device.span()), bind(g.w, w), bind(g.y, y), bind(g.s, s))
+                         : session.submit_round(bind(g.x, x), bind(g.w, w), bind(g.y, y), bind(g.s, s));
+        return session.wait(ticket);
+      };
+      const auto run = [&](bool is_on_device) {
+        REQUIRE(submit(is_on_device).ok());
+        REQUIRE(y == Floats(Graph::n, is_on_device ? 18 : 6));
+        REQUIRE(s == Floats(Graph::n, is_on_device ? 15 : 11));
+      };
+      for (const bool is_on_device : {false, false, true, true}) run(is_on_device);
+      bool is_refused = false;
+      for (const bool is_on_device : {false, true}) {
+        for (int slot = 0; slot < 2; ++slot) {
+          rondo_stand_in_fault(call, use, 107000);
+          const Status status = submit(is_on_device);
+          rondo_stand_in_clear_faults();
+          is_refused = is_refused || !status;
+          REQUIRE_FALSE(status.poisoned());
+          if (!status) CHECK(status.code() == Errc::invalid_argument);
+          run(is_on_device);
+        }
+      }
+      REQUIRE(device.release().ok());
+      REQUIRE(session.close().ok());
+      if (is_refused) used.emplace_back(call);
+      if (!is_refused) break;
+    }
+  }
+  CHECK(std::count(used.begin(), used.end(), "aclrtMemcpyAsync") >= 2);
+  CHECK(std::count(used.begin(), used.end(), "aclrtRecordEvent") >= 2);
+}
+
 namespace {
 
 void compute_wrongly(std::int64_t* args) { reinterpret_cast<std::byte*>(args[0])[0] = std::byte{1}; }

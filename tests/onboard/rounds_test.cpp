@@ -10,6 +10,7 @@
 #include <rondo/binding/dynamic_bindings.hpp>
 #include <rondo/platform/onboard/onboard.hpp>
 #include <rondo/session/memory_report.hpp>
+#include <rondo/session/shaped_session.hpp>
 
 #include <doctest/doctest.h>
 
@@ -68,9 +69,66 @@ struct Sleeping {
   float result = 0;
 };
 
+/// Adds the first number to `sum`, and remembers it.
+struct AddFirst {
+  static constexpr std::string_view name = "add_first";
+  static constexpr auto core = CoreType::vector;
+  static inline Floats seen;
+  static void run(In<float> x, InOut<float> sum) {
+    seen.push_back(x[0]);
+    sum[0] += x[0] + 1;
+  }
+};
+struct Adding {
+  explicit Adding(MemoryKind kind) {
+    graph.add<AddFirst>(x, sum);
+    graph.in_memory(sum, kind);
+    AddFirst::seen.clear();
+  }
+  TaskGraph graph;
+  Dim n = graph.dim("n");
+  Input<float> x = graph.input<float>("x", {n});
+  Resident<float> sum = graph.resident<float>("sum", {1});
+};
+template <class Session>
+float sum_of(Session& session, const Adding& a) {
+  Floats sum(1);
+  REQUIRE(session.download(a.sum, sum).ok());
+  return sum[0];
+}
+
 using Counts = std::map<std::string, std::uint64_t>;
 
 }  // namespace
+
+TEST_CASE_TEMPLATE("A first run is over zeros, and only while the memory holds nothing that it would change", P,
+                   A2A3OverStandIn, A5OverStandIn) {
+  const Clean clean;
+  SUBCASE("shapes that are set up one after another, while the arena grows") {
+    const Adding a(MemoryKind::mapped_host);
+    auto session = open_shaped<P>(a.graph);
+    for (const std::int64_t n : {4, 4000, 400000}) session.prepare({{a.n, n}});
+    CHECK(AddFirst::seen == Floats(3, 0));
+  }
+  SUBCASE("a resident that the host wrote in place") {
+    const Adding a(MemoryKind::mapped_host);
+    auto session = open_shaped<P>(a.graph);
+    REQUIRE(session.upload(a.sum, Floats{7}).ok());
+    session.prepare({{a.n, 4}});
+    CHECK(sum_of(session, a) == 7);
+  }
+  SUBCASE("a resident in which rounds in flight add up") {
+    const Adding a(MemoryKind::mapped_host);
+    auto session = open_shaped<P, DefaultPolicies, launch::Lru<4>, 2>(a.graph);
+    REQUIRE(session.upload(a.sum, Floats{7}).ok());
+    const Floats few(4, 2), many(4000, 3);
+    REQUIRE(session.submit_round(bind(a.x, few)));
+    REQUIRE(session.submit_round(bind(a.x, many)));
+    REQUIRE(session.wait_all().ok());
+    CHECK(sum_of(session, a) == 7 + 3 + 4);
+    CHECK(AddFirst::seen == Floats{2, 3});
+  }
+}
 
 TEST_CASE_TEMPLATE("A steady round is its copies, one replay and one wait", P, A2A3OverStandIn, A5OverStandIn) {
   const Clean clean;

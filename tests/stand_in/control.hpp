@@ -137,7 +137,7 @@ using Kernel = void (*)(std::int64_t* args);
 /// One entry of a kernel binary for the stand-in's aclrtBinaryLoadFromData. A file, by contrast, is a shared library of
 /// the host whose symbols are the kernels; a kernel `k` shares its args if there is a symbol k_shares_args.
 struct BinaryEntry {
-  static constexpr std::size_t longest = 118;
+  static constexpr std::size_t longest = 117;
   char name[longest + 1] = {};
   bool shares_args = false;
   bool is_mixed = false;  ///< runs on cube and vector cores at the same time

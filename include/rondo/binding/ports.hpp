@@ -98,7 +98,8 @@ class Ports<Graph, Layout> {
   [[nodiscard]] static constexpr std::size_t size() noexcept { return count_ports(Graph::view()); }
   [[nodiscard, gnu::always_inline]] Port operator[](std::size_t i) const noexcept {
     Port port = relative_.ports[i];
-    port.device = (relative_.is_with_ports[i] ? at_.ports : at_.arena).offset(Bytes{port.device.address()});
+    const bool is_with_ports = relative_.is_with_ports[i] || (relative_.is_with_own[i] && at_.has_own_workspace);
+    port.device = (is_with_ports ? at_.ports : at_.arena).offset(Bytes{port.device.address()});
     return port;
   }
 
@@ -106,10 +107,12 @@ class Ports<Graph, Layout> {
   struct Relative {
     Port ports[count_ports(Graph::view()) + 1] = {};
     bool is_with_ports[count_ports(Graph::view()) + 1] = {};
+    bool is_with_own[count_ports(Graph::view()) + 1] = {};  ///< the same where each slot has its own workspace
     consteval Relative() {
       fill_ports(Graph::view(), Layout::offsets(), {}, ports);
       for (std::size_t p = 0; p < count_ports(Graph::view()); ++p) {
         is_with_ports[p] = Placement::is_with_ports(Graph::view(), index(ports[p].key.tensor()));
+        is_with_own[p] = Placement::is_with_ports(Graph::view(), index(ports[p].key.tensor()), true);
       }
     }
   };

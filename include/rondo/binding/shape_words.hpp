@@ -28,17 +28,22 @@ using InRegisters = std::conditional_t<std::is_trivially_copyable_v<B>, B, const
   return elements ^ std::uint64_t{tensor} << 48;
 }
 
-/// Appends the size word; if any pair of the round has a shape, also the extents, with -1 for unused ones.
-template <bool with_shapes, class Key, BoundPair B>
-[[gnu::always_inline]] inline void append_size(Key& key, const B& pair) noexcept {
-  key.append(size_word(elements_of(pair), index(pair.handle().key.tensor())));
-  if constexpr (with_shapes) {
-    for (std::size_t d = 0; d < max_rank; ++d) {
-      std::int64_t extent = -1;
-      if constexpr (has_shape<B>) extent = d < pair.shape().rank() ? pair.shape().extent(d) : -1;
-      key.append(static_cast<std::uint64_t>(extent));
+/// Writes the size word of each pair; if any pair of the round has a shape, after each also its extents, with -1 for
+/// unused ones. @returns the end of the words
+template <bool with_shapes, BoundPair... Pairs>
+[[gnu::always_inline]] inline std::uint64_t* write_sizes(std::uint64_t* end, const Pairs&... pairs) noexcept {
+  const auto write = [&end]<BoundPair B>(const B& pair) __attribute__((always_inline)) {
+    *end++ = size_word(elements_of(pair), index(pair.handle().key.tensor()));
+    if constexpr (with_shapes) {
+      for (std::size_t d = 0; d < max_rank; ++d) {
+        std::int64_t extent = -1;
+        if constexpr (has_shape<B>) extent = d < pair.shape().rank() ? pair.shape().extent(d) : -1;
+        *end++ = static_cast<std::uint64_t>(extent);
+      }
     }
-  }
+  };
+  (write(pairs), ...);
+  return end;
 }
 
 /// The size of a bound tensor, from which solve() derives a new shape.

@@ -8,6 +8,7 @@
 #include <rondo/types.hpp>
 
 #include <cstddef>
+#include <cstdint>
 #include <initializer_list>
 #include <type_traits>
 #include <vector>

@@ -90,7 +90,9 @@ class FixedText {
   [[gnu::cold]] constexpr void append_characters(std::string_view text) noexcept {
     for (const char c : text) {
       if (size_ + 1 == Capacity) {
-        data_[Capacity - 4] = data_[Capacity - 3] = data_[Capacity - 2] = '.';
+        std::size_t dots = Capacity - 4;
+        while (dots != 0 && (data_[dots] & 0xC0) == 0x80) --dots;  // a character of UTF-8 is left out as a whole
+        for (; dots + 1 < Capacity; ++dots) data_[dots] = '.';
         return;
       }
       data_[size_++] = c;

@@ -4,6 +4,7 @@
 
 #include <rondo/detail/keyed.hpp>
 #include <rondo/error.hpp>
+#include <rondo/graph/definitions.hpp>
 #include <rondo/graph/loop_order.hpp>
 #include <rondo/graph/rare_code.hpp>
 #include <rondo/graph/task_graph.hpp>
@@ -229,7 +230,7 @@ namespace detail {
 constexpr void check_uses(const TaskGraph& graph, const Analysis& analysis) {
   constexpr std::uint32_t nobody = LastUses::nobody;
   LastUses uses(graph.tensors().size());
-  Definitions definitions(graph, graph.tensors().size());
+  Definitions definitions(graph.loops(), graph.tasks(), graph.tensors().size());
 
   const auto require_path = [&](std::uint32_t before, std::uint32_t after, const TensorRecord& tensor) {
     if (before != nobody && before != after && !detail::has_path(analysis, before, after)) {

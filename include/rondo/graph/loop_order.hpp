@@ -105,41 +105,4 @@ constexpr void place_loops(std::vector<LoopRecord>& loops, const Tasks& tasks) {
   }
 }
 
-/// For each memory, the `when` in which it was first written: a task that reads it elsewhere may find it undefined.
-class Definitions {
- public:
-  constexpr Definitions(const TaskGraph& graph, std::size_t memories)
-      : graph_{graph}, under_(graph.loops().empty() ? 0 : memories, nowhere) {}
-
-  constexpr void note(std::size_t memory, std::uint32_t task) {
-    if (!under_.empty() && !holds_for(memory, guard(task))) under_[memory] = guard(task);
-  }
-  /// Whether the memory is certainly defined when `task` reads it.
-  [[nodiscard]] constexpr bool holds(std::size_t memory, std::uint32_t task) const {
-    return under_.empty() || holds_for(memory, guard(task));
-  }
-  [[nodiscard]] constexpr bool holds_at_end(std::size_t memory) const {
-    return under_.empty() || holds_for(memory, TaskRecord::no_loop);
-  }
-
- private:
-  static constexpr std::uint32_t nowhere = 0xFFFF'FFFE;
-
-  [[nodiscard]] constexpr bool holds_for(std::size_t memory, std::uint32_t loop) const {
-    return under_[memory] != nowhere && is_within(graph_.loops(), loop, under_[memory]);
-  }
-  /// The innermost `when` whose condition decides whether the task runs.
-  [[nodiscard]] constexpr std::uint32_t guard(std::uint32_t task) const {
-    std::uint32_t l = graph_.tasks()[task].loop;
-    while (l != TaskRecord::no_loop &&
-           (graph_.loops()[l].kind != LoopRecord::Kind::when || graph_.loops()[l].decision == task)) {
-      l = graph_.loops()[l].parent;
-    }
-    return l;
-  }
-
-  const TaskGraph& graph_;
-  std::vector<std::uint32_t> under_;  ///< by memory
-};
-
 }  // namespace rondo::graph

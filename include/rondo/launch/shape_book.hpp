@@ -6,7 +6,7 @@
 #include <rondo/graph/instantiate.hpp>
 #include <rondo/launch/launch_cache.hpp>
 #include <rondo/launch/solve.hpp>
-#include <rondo/platform/concept.hpp>
+#include <rondo/platform/prepare_graph.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -70,8 +70,8 @@ class ShapeBook {
   void prepare(std::initializer_list<std::pair<Dim, std::int64_t>> symbols) const {
     (void)find_or_resolve(values_of(graph(), symbols));
   }
-  /// Returns the shape for these values of the symbols, by number. @throws Error those of instantiate(), freeze() and
-  /// the planner; nothing is kept then
+  /// Returns the shape for these values of the symbols, by number. @throws Error those of instantiate(), freeze(),
+  /// platform::prepare_graph() and the planner; nothing is kept then
   [[nodiscard]] std::shared_ptr<const Resolved> find_or_resolve(std::span<const std::int64_t> values) const {
     if (values.size() != graph().symbols().size()) return pages_->resolve(values);
     const std::vector<std::uint64_t> key(values.begin(), values.end());
@@ -106,9 +106,7 @@ class ShapeBook {
         : graph{std::move(symbolic)}, options{asked}, cache{graph.symbols().size()} {}
 
     [[nodiscard]] std::shared_ptr<const Resolved> resolve(std::span<const std::int64_t> values) const {
-      FrozenGraph plain = freeze(instantiate(graph, values));
-      if constexpr (HasLanes<P>) plain = P::deal(std::move(plain), options);
-      return std::make_shared<const Resolved>(std::move(plain));
+      return std::make_shared<const Resolved>(platform::prepare_graph<P>(freeze(instantiate(graph, values)), options));
     }
     [[nodiscard]] std::shared_ptr<Page> find(KeyView key) {
       const std::lock_guard lock(mutex);

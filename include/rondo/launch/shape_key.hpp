@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <rondo/types.hpp>
 #include <rondo/update/detail/differ.hpp>
 
 #include <bit>
@@ -15,48 +14,6 @@ namespace rondo::launch {
 /// The shapes of a round as 64-bit words: the sizes of its bindings, the extents of those that have a shape, and the
 /// symbols that the round states. All keys of a graph whose rounds are bound in one way have the same number of words.
 using KeyView = std::span<const std::uint64_t>;
-
-/// A key under construction, on the caller's stack. Errors: a key of too many words is `overflowed` and has an empty
-/// view, which equals only the key of a graph without symbols. Cost: one store per word; it allocates nothing, and its
-/// words start uninitialised.
-template <std::size_t Capacity>
-class ShapeKey {
-  static_assert(Capacity > 0 && Capacity < UINT32_MAX);
-
- public:
-  static constexpr std::size_t capacity = Capacity;
-
-  ShapeKey() noexcept {}  // NOLINT(modernize-use-equals-default): leaves the words as they are
-
-  void append(std::uint64_t word) noexcept {
-    if (overflowed()) [[unlikely]]
-      return;
-    words_[size_++] = word;
-  }
-
-  /// Appends all extents of a tensor. A rank above max_rank, which no graph has, overflows.
-  [[gnu::always_inline]] void append(const Shape& shape) noexcept {
-    if (overflowed() || shape.rank() > max_rank) [[unlikely]] {
-      size_ = static_cast<std::uint32_t>(Capacity + 1);
-      return;
-    }
-    // Copies max_rank words at once: a copy of fixed size needs no loop, and the next call overwrites the surplus, for
-    // which there is room after the last word.
-    for (std::size_t d = 0; d < max_rank; ++d) words_[size_ + d] = static_cast<std::uint64_t>(shape.extent(d));
-    size_ += static_cast<std::uint32_t>(shape.rank());
-  }
-
-  void clear() noexcept { size_ = 0; }
-
-  [[nodiscard]] bool overflowed() const noexcept { return size_ > Capacity; }
-  [[nodiscard]] KeyView view() const noexcept { return {words_, overflowed() ? 0 : std::size_t{size_}}; }
-  operator KeyView() const noexcept { return view(); }  // NOLINT(google-explicit-constructor)
-
- private:
-  // Has 32 bits, so that a store of a 64-bit word cannot alias it, and compilers keep it in a register.
-  std::uint32_t size_ = 0;
-  std::uint64_t words_[Capacity + max_rank];
-};
 
 /// Whether the `count` words are equal. Compares with vector instructions, except for a few words whose number is known
 /// at compile time: those have just been stored one by one, and a vector load would wait for the stores.

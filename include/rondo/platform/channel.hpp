@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 /// The channels that receive the calls of a round. All have the same members and cost nothing beyond the calls that
 /// they forward.
@@ -66,7 +67,7 @@ struct QueueSlot {
   Queue& queue;
   std::uint32_t slot;
   static constexpr bool carries_refresh = false;
-  static constexpr bool computes_args = requires(Queue& q, const args::RefreshOp& op) { q.refresh_args(0U, op); };
+  static constexpr bool computes_args = QueueRefreshes<Queue>;
   static constexpr bool is_synchronous = false;
 
   /// States that the round uses device memory of the caller, which other rounds may also use.
@@ -80,6 +81,9 @@ struct QueueSlot {
   Status refresh_args(const args::RefreshOp& op) const noexcept { return queue.refresh_args(slot, op); }
   template <class Runner>
   [[gnu::always_inline]] Status launch(Runner& runner) const noexcept {
+    static_assert(QueueLaunches<Queue, std::remove_reference_t<decltype(runner.program())>>,
+                  "rondo: the platform's queue cannot launch what load() returns; write `Status launch(std::uint32_t "
+                  "slot, Program&) noexcept;` in the queue");
     return queue.launch(slot, runner.program());
   }
   [[gnu::always_inline]] Status copy_out(void* to, DevicePtr<const std::byte> from, Bytes size) const noexcept {

@@ -67,6 +67,11 @@ consteval bool check_platform() {
                 "rondo: the platform declares Capability::device_refresh; write `Status refresh_args(const "
                 "args::RefreshOp&) noexcept;`, `bool can_refresh_args() const noexcept;` and `const "
                 "args::RefreshCosts* refresh_costs() const noexcept;`");
+  if constexpr (HasDeviceRefresh<P> && HasQueue<P>) {
+    static_assert(QueueRefreshes<detail::QueueOf<P>>,
+                  "rondo: the platform declares Capability::device_refresh and Capability::queue; write, in its queue, "
+                  "`Status refresh_args(std::uint32_t slot, const args::RefreshOp&) noexcept;`");
+  }
   static_assert(!detail::declares<P, Capability::launch_refresh> || HasLaunchRefresh<P>,
                 "rondo: the platform declares Capability::launch_refresh; write `static constexpr std::uint32_t "
                 "max_launch_bytes = ...;`, `Status refresh_in_launch(const args::RefreshOp&, const "

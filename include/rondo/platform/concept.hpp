@@ -90,11 +90,10 @@ concept HasLaunch = requires(P& p, const Graph& graph, Args& args, decltype(p.lo
 /// The concepts cannot check these rules:
 /// 1. copy_in, launch and copy_out take effect in the order of the calls, but may be incomplete until wait() returns.
 /// 2. The host memory of a copy belongs to the platform until wait() has returned.
-/// 3. After a status that is poisoned(), only wait(), unload(), release(), close() and the destructor are called;
-/// they still release everything.
+/// 3. After a status that is poisoned(), only calls that wait, release or report come: wait(), unload(), release(),
+/// close(), also of a queue, failure_text(), remarks() and the destructor. That still releases everything.
 /// 4. None of the calls of a round allocates, locks, logs, reads a clock or throws.
-/// 5. One platform object serves one session, and one thread at a time uses it; only request_stop() may come from any
-/// thread.
+/// 5. One platform object serves one session; one thread at a time uses it, but request_stop() may come from any.
 template <class P>
 concept Platform = HasArch<P> && HasName<P> && HasOptions<P> && HasMemory<P> && HasCopy<P> && HasWait<P>;
 
@@ -152,9 +151,9 @@ concept HasQueue = detail::declares<P, Capability::queue> &&
                      { queue.close() } noexcept -> std::same_as<Status>;
                    };
 
-/// The queue of P can launch a Program.
-template <class P, class Program>
-concept QueueLaunches = requires(detail::QueueOf<P>& queue, std::uint32_t slot, Program& program) {
+/// A queue can launch a Program.
+template <class Queue, class Program>
+concept QueueLaunches = requires(Queue& queue, std::uint32_t slot, Program& program) {
   { queue.launch(slot, program) } noexcept -> std::same_as<Status>;
 };
 
@@ -228,12 +227,18 @@ concept AnswersForRefresh = requires(const P& p) {
 
 /// The device computes args from addresses by itself, in order with copies and launches: `Status refresh_args(const
 /// args::RefreshOp&) noexcept`. If it has a queue, the queue does so for a round in flight: `Status refresh_args(slot,
-/// const args::RefreshOp&) noexcept` is called after the slot's copies in and before its launch.
+/// const args::RefreshOp&) noexcept` is called after the slot's copies in and before its launch (see QueueRefreshes).
 template <class P>
 concept HasDeviceRefresh = detail::declares<P, Capability::device_refresh> && AnswersForRefresh<P> &&
                            requires(P& p, const args::RefreshOp& op) {
                              { p.refresh_args(op) } noexcept -> std::same_as<Status>;
                            };
+
+/// The part of HasDeviceRefresh that a queue provides.
+template <class Queue>
+concept QueueRefreshes = requires(Queue& queue, std::uint32_t slot, const args::RefreshOp& op) {
+  { queue.refresh_args(slot, op) } noexcept -> std::same_as<Status>;
+};
 
 /// A launch carries up to `static constexpr std::uint32_t max_launch_bytes` of addresses: `Status
 /// refresh_in_launch(const args::RefreshOp&, const args::LaunchPayload&) noexcept` reads the memory that the payload
@@ -249,8 +254,7 @@ concept HasLaunchRefresh = detail::declares<P, Capability::launch_refresh> && An
 template <class P>
 concept HasArgsInHostMemory = detail::declares<P, Capability::args_in_host_memory>;
 
-/// Programs run the loops of their graph, GraphView::loops. The capability has no required member. Sessions refuse
-/// graphs with loops on other platforms.
+/// Programs run the loops of their graph, GraphView::loops; on other platforms sessions refuse graphs with loops.
 template <class P>
 concept HasLoops = detail::declares<P, Capability::loops>;
 /// On a platform with `const char* why_host_decides_loops() const noexcept`, the host may read the conditions of loops
@@ -299,9 +303,9 @@ concept HasRemarks =
       { p.remarks(Moment::opening, sink) } noexcept -> std::same_as<void>;
     };
 
-/// Reports how long the tasks of the last round ran, by the device's clock or by an engine's prediction, in
-/// nanoseconds: `double last_round_ns() const noexcept`; 0 before the first round. If the measurement costs time in
-/// each round, a platform does not declare this capability; its member type `Timed` names the platform that does.
+/// Reports how long the tasks of the last round ran, by the device's clock or by an engine's prediction: `double
+/// last_round_ns() const noexcept`; 0 before the first round. A platform that would have to spend time on it in each
+/// round does not declare this capability, and its member type `Timed` names the platform that does.
 template <class P>
 concept HasRoundTime = detail::declares<P, Capability::round_time> && requires(const P& p) {
   { p.last_round_ns() } noexcept -> std::same_as<double>;
@@ -328,8 +332,7 @@ concept HasHoldings = detail::declares<P, Capability::holdings> &&
 /// Gives observers access to the engine that runs its tasks: `Engine& engine() noexcept`.
 template <class P>
 concept HasEngine = detail::declares<P, Capability::engine> && requires(P& p) {
-  { p.engine() } noexcept;
-  requires std::is_lvalue_reference_v<decltype(p.engine())>;
+  { &p.engine() } noexcept;
 };
 
 /// Builds the graph of a round during the round: `template <class Runtime, class Graph> using Orchestration` is a

@@ -91,7 +91,6 @@ RONDO_INLINE SavedKey make_saved_key(const SavedOrigin& origin) {
     hash.add(graph.lanes->count);
     hash.add(std::as_bytes(std::span(graph.lanes->lane_of)));
     hash.add(std::as_bytes(std::span(graph.lanes->order)));
-    for (const graph::Lanes::Wait& wait : graph.lanes->waits) hash.add(std::uint64_t{wait.task} << 32U | wait.after);
   }
   key.graph = hash.value();
   hash = {};

@@ -40,12 +40,13 @@ class OrchestratedRunner : public detail::OrchestrationOn<Runtime, P, Graph>::ty
   }
   OrchestratedRunner(OrchestratedRunner& first, const Graph& graph, args::ArgsTable&) : Orchestration{first, graph} {}
 
-  [[nodiscard]] Orchestration& program() noexcept {
+  /// The return type is deduced, so that a platform which cannot queue it fails with this message and no other.
+  [[nodiscard]] auto& program() noexcept {
     static_assert(HasQueuedOrchestration<P>,
                   "rondo: the platform lacks Capability::queued_orchestration, so rounds of a runtime that builds its "
                   "graph during the round are not in flight on it; run one at a time, or choose "
                   "runtime::HostBuildGraph");
-    return *this;
+    return static_cast<Orchestration&>(*this);
   }
 };
 

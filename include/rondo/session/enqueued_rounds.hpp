@@ -74,7 +74,7 @@ class EnqueuedRounds : public Base {
     static_assert((AsyncPair<B> && ...),
                   "rondo: an enqueued round would still use this memory when the call returns; bind pinned memory, "
                   "snapshot(...), or device memory");
-    Base::template check_strategy<B...>();
+    if constexpr (sizeof...(B) != 0) Base::template check_pairs<B...>();
   }
 
   Status enqueue(std::span<Binding> bindings) noexcept {

@@ -46,7 +46,11 @@ struct Executor {
     if (status.ok()) status = launch<W::refreshes>();
     if (status.ok()) status = copy_out(work);
     if (status.ok()) status = finish();
-    if constexpr (!Channel::is_synchronous) observer.enters(Phase::outside);
+    if constexpr (!Channel::is_synchronous) {
+      if (!status) [[unlikely]]
+        instance.note_withdrawn();
+      observer.enters(Phase::outside);
+    }
     return status;
   }
 

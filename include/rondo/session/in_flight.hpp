@@ -29,10 +29,11 @@ inline constexpr std::size_t slots_of = HasQueue<P> && Depth > 1 ? Depth : 1;
 /// Rounds in flight: submits them, delivers them in order on the calling thread, and reports their outcomes. The common
 /// part of PipelinedSession and ShapedSession.
 ///
-/// `Derived` has `may_submit()`, whether it accepts rounds; `refusal()`, the reason if not; `fail(Status,
-/// slot)`, called on a failure; `has_shapes`, whether setting up a shape may deliver rounds; `note_submitted(slot)`;
-/// `ranges_of_bound(bound...)`, the host memory of a round; `run_on(channel, slot, settle, bound...)`, which runs a
-/// round; `P& platform()`; and `Observer& observer()`.
+/// `Derived` has `may_submit()`, whether it accepts rounds; `refusal()`, the reason if not; `fail(Status, slot)`,
+/// called on a failure; `is_submitted_anew()`, whether a refused round is submitted again, because its set-up has
+/// delivered rounds, whose completions may have changed anything; `note_submitted(slot)`; `ranges_of_bound(bound...)`,
+/// the host memory of a round; `run_on(channel, slot, settle, bound...)`, which runs a round; `P& platform()`;
+/// `Observer& observer()`.
 ///
 /// On a platform without a queue (see HasQueue), or with one slot, submitting a round also completes it.
 template <class Derived, Platform P, class Policies, std::size_t Depth>
@@ -119,6 +120,10 @@ class InFlight {
     if (!status.ok()) [[unlikely]]
       note_failure(submitted_ - 1, depth, status);
   }
+  Status finish_all() noexcept {
+    (void)wait_all();
+    return {};  // their tickets have the failures
+  }
   Status close_queue() noexcept { return queue_.close(); }
   /// Rounds will copy up to `bytes` in each direction. No round is in flight. @throws Error out_of_memory
   void reserve_in_queue([[maybe_unused]] Bytes bytes) {
@@ -172,10 +177,7 @@ class InFlight {
         bound...);
     if constexpr (is_queued) {
       if (!status) [[unlikely]] {
-        // While a shape was set up, a completion submitted a round and used this slot.
-        if constexpr (Derived::has_shapes) {
-          if (slot != next_slot_) return resubmit(waits, std::forward<OnDone>(on_done), bound...);
-        }
+        if (derived().is_submitted_anew()) return resubmit(waits, std::forward<OnDone>(on_done), bound...);
         queue_.queue.cancel(slot);
         if constexpr (sizeof...(Bound) == 1 && (requires { bound.runs_alone(); } && ...)) {
           if (status.code() == Errc::busy && (bound.runs_alone() && ...) && in_flight_ != 0) {

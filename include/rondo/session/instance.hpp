@@ -30,11 +30,10 @@ namespace rondo::detail {
 /// constructor throws Error; rounds return Status, and a refused round changes nothing.
 template <Platform P, class Policies, class Graph, class Layout>
 class Instance {
-  using Arch = typename P::Arch;
   using Update = typename Policies::Update;
   using Refresher = update::Refresher<P, Update, typename Policies::Refresh>;
   using Options = typename Policies::Runtime::template Options<P>;
-  using Rules = PortRules<Arch>;
+  using Rules = PortRules<typename P::Arch>;
 
  public:
   using Runner = typename Policies::Runtime::template Runner<P, Graph>;
@@ -193,6 +192,7 @@ class Instance {
     refresh_due_ = !status.ok();
     return status;
   }
+  void note_withdrawn() noexcept;  ///< a round was refused after its refresh, whose copies a queue may have dropped
   [[nodiscard]] const Refresher& refresher() const noexcept { return refresher_; }
   [[nodiscard]] Runner& runner() noexcept { return runner_; }
   [[nodiscard]] const Runner& runner() const noexcept { return runner_; }

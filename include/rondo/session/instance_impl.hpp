@@ -43,6 +43,13 @@ void Instance<P, Policies, Graph, Layout>::set_constant(std::size_t position, co
 }
 
 template <Platform P, class Policies, class Graph, class Layout>
+void Instance<P, Policies, Graph, Layout>::note_withdrawn() noexcept {
+  refresher_.assume_device_unknown();
+  refresh_due_ = true;
+  if (readiness_ == Readiness::ready) readiness_ = Readiness::moved;
+}
+
+template <Platform P, class Policies, class Graph, class Layout>
 Status Instance<P, Policies, Graph, Layout>::close() noexcept {
   if (!std::exchange(is_open_, false)) return {};
   const Status unloaded = runner_.unload();
@@ -154,7 +161,7 @@ void Instance<P, Policies, Graph, Layout>::pass_addresses() noexcept {
 
 template <Platform P, class Policies, class Graph, class Layout>
 void Instance<P, Policies, Graph, Layout>::set_held(std::size_t p, bool is_held, Instance& last) noexcept {
-  if ((held_[p] != 0) != is_held) held_count_ += is_held ? std::size_t{1} : static_cast<std::size_t>(-1);
+  if ((held_[p] != 0) != is_held) is_held ? ++held_count_ : --held_count_;
   held_[p] = is_held ? 1 : 0;
   if (is_held && &last != this) {
     const std::uint32_t t = tensor(p);

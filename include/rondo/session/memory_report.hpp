@@ -2,7 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <rondo/memory/device_array.hpp>
 #include <rondo/memory/report.hpp>
+#include <rondo/session/other_memory.hpp>
 #include <rondo/session/session.hpp>
 #include <rondo/session/shaped_session.hpp>
 
@@ -11,6 +13,7 @@
 #include <memory>
 #include <span>
 #include <type_traits>
+#include <vector>
 
 /// The bodies of the sessions' memory_report(). Include it where you call that function.
 namespace rondo {
@@ -18,12 +21,14 @@ namespace detail {
 
 /// The memory that a session holds besides its arena and its arrays.
 struct SessionHoldings {
-  Bytes args;   ///< tables on the device
-  Bytes image;  ///< of the tables, on the host
-  Bytes rings;  ///< of a runtime that builds the graph on the device, with its arguments and results
+  Bytes args{};   ///< tables on the device
+  Bytes image{};  ///< of the tables, on the host
+  Bytes rings{};  ///< of a runtime that builds the graph on the device, with its arguments and results
+  std::vector<memory::detail::Block> others{};  ///< of tensors outside the arena
 
-  template <class Instances>
-  void add(const Instances& instances) {
+  template <class Instances, Platform P>
+  void add(const Instances& instances, const OtherMemory<P>& outside) {
+    others.insert(others.end(), outside.all().begin(), outside.all().end());
     for (const auto& instance : instances) {
       args.value += instance.refresher().device_bytes().value;
       image.value += instance.refresher().table().image().size();
@@ -32,10 +37,10 @@ struct SessionHoldings {
   }
 };
 
-/// `others`: the blocks of tensors outside the arena; `arrays`: those of the session's caller, or null.
+/// `arrays`: those of the session's caller, or null.
 template <Platform P>
 void add_holdings(memory::Report& report, const P& platform, Bytes tensors, const SessionHoldings& held,
-                  const std::vector<memory::detail::Block>& others, const memory::detail::Blocks* arrays) {
+                  const memory::detail::Blocks* arrays) {
   const auto add = [&](MemoryKind kind, const char* what, Bytes bytes) {
     if (bytes.value != 0) report.holdings.push_back({kind, what, bytes});
   };
@@ -43,7 +48,7 @@ void add_holdings(memory::Report& report, const P& platform, Bytes tensors, cons
   report.holdings.push_back({MemoryKind::device, "args", held.args});
   report.holdings.push_back({MemoryKind::host, "args image", held.image});
   add(MemoryKind::device, "rings", held.rings);
-  for (const memory::detail::Block& block : others) add(block.kind, "a tensor", block.bytes);
+  for (const memory::detail::Block& block : held.others) add(block.kind, "a tensor", block.bytes);
   if (arrays != nullptr) {
     for (const memory::detail::Block& block : arrays->all()) add(block.kind, "an array", block.bytes);
   }
@@ -65,8 +70,8 @@ memory::Report Session<Derived, P, Policies, Graph, Slots>::memory_report() cons
   memory::Report report = memory::make_report(graph_.view(), arch::limits_of<typename P::Arch>, order,
                                               memory::detail::call_of<Plan>.ports_last, layout_.offsets());
   SessionHoldings held;
-  held.add(instances_);
-  add_holdings(report, platform_, arena_.size(), held, others_.all(), this->blocks_.get());
+  held.add(instances_, others_);
+  add_holdings(report, platform_, arena_.size(), held, this->blocks_.get());
   return report;
 }
 
@@ -74,10 +79,10 @@ memory::Report Session<Derived, P, Policies, Graph, Slots>::memory_report() cons
 
 template <Platform P, class Policies, class Capacity, std::size_t Depth>
 memory::Report ShapedSession<P, Policies, Capacity, Depth>::memory_report() {
-  detail::SessionHoldings held;
-  entries_.for_each([&](std::unique_ptr<Entry>& entry) { held.add(entry->instances()); });
+  detail::SessionHoldings held{.others = others_.all()};
+  entries_.for_each([&](std::unique_ptr<Entry>& entry) { held.add(entry->instances(), entry->others()); });
   memory::Report report;
-  detail::add_holdings(report, platform_, arena_bytes(), held, {}, this->blocks_.get());
+  detail::add_holdings(report, platform_, arena_bytes(), held, this->blocks_.get());
   return report;
 }
 

@@ -29,8 +29,8 @@ template <class P>
 namespace detail {
 
 /// Refuses kinds of memory that the platform lacks, and tensors that cannot be in such memory; see
-/// TaskGraph::in_memory. @throws Error unsupported, invalid_argument
-constexpr void check_memory_kinds(const graph::GraphView& graph, const char* platform, MemoryKinds known) {
+/// TaskGraph::in_memory. @returns the graph @throws Error unsupported, invalid_argument
+constexpr graph::GraphView check_memory_kinds(const graph::GraphView& graph, const char* platform, MemoryKinds known) {
   for (const graph::TensorRecord& tensor : graph.tensors) {
     if (tensor.memory == MemoryKind::device) continue;
     const auto refuse = [&](Errc code, const char* why) {
@@ -58,24 +58,28 @@ constexpr void check_memory_kinds(const graph::GraphView& graph, const char* pla
     }
     if (tensor.delivered) refuse(Errc::invalid_argument, "an output is a view of it; copy it with a task");
   }
+  return graph;
 }
 
 /// The tensors of a graph that are outside the arena, each in a block of its own; one for each slot where slots have
-/// memory of their own. Lifetime: immovable; the platform and the graph outlive it. Cost: set-up only.
+/// memory of their own. Those of symbolic size are left out. Lifetime: immovable; the platform and the graph outlive
+/// it. Cost: set-up only.
 template <Platform P>
 class OtherMemory {
  public:
-  /// @throws Error as P::allocate
-  OtherMemory(P& platform, const graph::GraphView& view, std::size_t slots, bool has_own_workspace)
+  /// `shared`: the memory of tensors that all shapes of a session share; null: none. @throws Error as P::allocate
+  OtherMemory(P& platform, const graph::GraphView& view, std::size_t slots, bool has_own_workspace,
+              const OtherMemory* shared = nullptr)
       : OtherMemory(platform) {
     tensors_ = view.tensors.size();
     for (std::size_t t = 0; t < tensors_; ++t) {
       const graph::TensorRecord& tensor = view.tensors[t];
-      if (!tensor.is_outside_arena()) continue;
+      if (!tensor.is_outside_arena() || tensor.shape.is_symbolic()) continue;
       addresses_.resize(slots * tensors_);
-      const bool is_shared = !Placement::is_with_ports(view, t, has_own_workspace);
+      const std::uint64_t known = shared == nullptr ? 0 : shared->address(t);
+      const bool is_for_all = !Placement::is_with_ports(view, t, has_own_workspace);
       for (std::size_t s = 0; s < slots; ++s) {
-        addresses_[s * tensors_ + t] = is_shared && s != 0 ? addresses_[t] : allocate(tensor);
+        addresses_[s * tensors_ + t] = known != 0 ? known : is_for_all && s != 0 ? addresses_[t] : allocate(tensor);
       }
     }
   }
@@ -87,11 +91,13 @@ class OtherMemory {
   [[nodiscard]] const std::uint64_t* of_slot(std::size_t slot) const noexcept {
     return addresses_.empty() ? nullptr : addresses_.data() + slot * tensors_;
   }
+  /// A tensor's address in the first slot; 0 if it is in the arena.
+  [[nodiscard]] std::uint64_t address(std::size_t t) const noexcept { return addresses_.empty() ? 0 : addresses_[t]; }
   /// The address at which the host accesses a tensor in mapped host memory; null for any other tensor.
   [[nodiscard]] void* host_address([[maybe_unused]] std::size_t t) const noexcept {
     if constexpr (HasMemoryKinds<P>) {
       for (const Block& block : blocks_) {
-        const bool is_mapped = block.kind == MemoryKind::mapped_host && block.at.address() == addresses_[t];
+        const bool is_mapped = block.kind == MemoryKind::mapped_host && block.at.address() == address(t);
         if (is_mapped) return platform_.host_address(block.at);
       }
     }

@@ -86,7 +86,7 @@ class PipelinedSession
   }
 
   // For InFlight.
-  static constexpr bool has_shapes = false;
+  static constexpr bool is_submitted_anew() noexcept { return false; }
   using Base::refusal;
   using Flights::ranges_of_bound;
   template <class R>
@@ -100,7 +100,6 @@ class PipelinedSession
   }
 
   // For Session.
-  void finish_all() noexcept { (void)this->wait_all(); }
   Status settle(Status status) noexcept {
     detail::notify_round_end<Policies>(this->observe_, RoundIndex{this->round_number()}, status, this->platform_);
     if (!status.ok() && !status.poisoned()) return this->note_failure(status);

@@ -19,6 +19,7 @@
 #include <cstdio>
 #include <span>
 #include <type_traits>
+#include <vector>
 
 namespace rondo {
 

@@ -4,6 +4,7 @@
 
 #include <rondo/detail/compiled.hpp>
 #include <rondo/error.hpp>
+#include <rondo/graph/definitions.hpp>
 #include <rondo/graph/records.hpp>
 
 #include <cstddef>
@@ -13,7 +14,7 @@
 namespace rondo::detail {
 
 /// Tracks the resident tensors of a graph that need a first upload: those that a task, or an output that is a view of
-/// them, reads before any task writes them.
+/// them, reads before any task writes them, or after only tasks of a `when` did.
 class Residents {
  public:
   static constexpr std::size_t none = ~std::size_t{0};
@@ -45,17 +46,21 @@ class Residents {
 RONDO_INLINE Residents::Residents(const graph::GraphView& graph, bool is_orchestrated)
     : read_first_(graph.tensors.size()) {
   std::vector<char> written(graph.tensors.size());
-  for (const graph::TaskRecord& task : graph.tasks) {
-    for (const graph::ArgRecord& arg : graph.args_of(task)) {
+  graph::Definitions definitions(graph.loops, graph.tasks, graph.tensors.size());
+  for (std::uint32_t position = 0; position < graph.tasks.size(); ++position) {
+    for (const graph::ArgRecord& arg : graph.args_of(graph.tasks[position])) {
       if (arg.kind != graph::ArgRecord::Kind::address) continue;
       const std::uint32_t root = graph::root_of(graph.tensors, arg.tensor);
-      if (reads(arg.access) && written[root] == 0) read_first_[root] = 1;
-      if (writes(arg.access)) written[root] = 1;
+      if (reads(arg.access) && !(written[root] != 0 && definitions.holds(root, position))) read_first_[root] = 1;
+      if (!writes(arg.access)) continue;
+      written[root] = 1;
+      definitions.note(root, position);
     }
   }
   for (std::size_t t = 0; t < graph.tensors.size(); ++t) {
     const bool is_resident = graph.tensors[t].direction == Direction::resident;
-    if (is_orchestrated || (graph.tensors[t].delivered && written[t] == 0)) read_first_[t] = 1;
+    const bool is_defined = written[t] != 0 && definitions.holds_at_end(t);
+    if (is_orchestrated || (graph.tensors[t].delivered && !is_defined)) read_first_[t] = 1;
     if (!is_resident) read_first_[t] = 0;
   }
   awaited_ = read_first_;

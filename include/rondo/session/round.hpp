@@ -155,9 +155,10 @@ class SteppedRounds : public Base {
   }
   /// The same for bindings known only at run time.
   [[nodiscard]] Round<Session, ListOfRound, Stage::bound> begin_round(DynamicBindings<Session>& bindings) noexcept {
+    Status status = this->wait_until_idle();  // a completion may change the bindings
     this->enter(Phase::bind);
     ListOfRound list{bindings.list()};
-    Status status = this->take(bindings);
+    if (status.ok()) status = this->take(bindings);
     if (status.ok() && !bindings.is_settled()) status = settle_strided(bindings, list);
     return begin(status, list, false);
   }
@@ -192,7 +193,7 @@ class SteppedRounds : public Base {
 
   template <BoundPair... B>
   [[nodiscard]] auto begin_pairs(bool is_async, const B&... pairs) noexcept {
-    Base::template check_strategy<B...>();
+    Base::template check_pairs<B...>();
     this->enter(Phase::bind);
     std::array<Binding, sizeof...(B)> bindings{Binding{pairs}...};
     return begin(Status{}, bindings, is_async);
@@ -216,7 +217,6 @@ class SteppedRounds : public Base {
   }
   /// Packs memory with strides, which finish() scatters.
   [[gnu::cold]] Status settle_strided(DynamicBindings<Session>& bindings, ListOfRound& list) noexcept {
-    if (const Status status = this->wait_until_idle(); !status) return status;
     strided_ = bindings.strided();
     list.strided = &strided_;
     const auto& its = instance();

@@ -5,6 +5,7 @@
 #include <rondo/error.hpp>
 #include <rondo/tensor/concept.hpp>
 
+#include <cstdint>
 #include <tuple>
 
 namespace rondo::detail {

@@ -88,8 +88,11 @@ class RoundSession
   [[nodiscard]] const std::uint64_t& round_number() const noexcept { return rounds_; }
   static constexpr std::size_t next_slot() noexcept { return 0; }
   static constexpr std::size_t last_slot() noexcept { return 0; }
-  void finish_all() noexcept {
-    if constexpr (HasCallersStream<P>) (void)this->platform_.callers_stream().wait();
+  Status finish_all() noexcept {
+    if constexpr (HasCallersStream<P>) {
+      if (const Status status = this->platform_.callers_stream().wait(); !status) return this->note_failure(status);
+    }
+    return {};
   }
   void set_rounds(std::uint64_t rounds) noexcept { rounds_ = rounds; }
   static Status close_queue() noexcept { return {}; }

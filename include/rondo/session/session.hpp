@@ -29,9 +29,9 @@ namespace rondo::detail {
 /// The common part of RoundSession and PipelinedSession: one graph, opened on a platform, with an instance of it per
 /// slot; residents, constants and addresses between rounds.
 ///
-/// `Derived` has `finish_all()`, which waits for the rounds in flight; `rounds()`, the number of rounds that succeeded;
-/// `round_number()` and `next_slot()`, the number of the next round and its slot; and `settle(Status)`, which counts a
-/// round that ended, and returns its status.
+/// `Derived` has `finish_all()`, as for SessionBase; `rounds()`, the number of rounds that succeeded; `round_number()`
+/// and `next_slot()`, the number of the next round and its slot; and `settle(Status)`, which counts a round that ended,
+/// and returns its status.
 template <class Derived, Platform P, class Policies, class Graph, std::size_t Slots>
 class Session : public SessionBase<Derived, P, Policies> {
  protected:
@@ -57,7 +57,7 @@ class Session : public SessionBase<Derived, P, Policies> {
   /// Checks and resolves bindings once for many rounds. Bind the result in place of the pairs. Errors: see Prebound.
   template <BoundPair... B>
   [[nodiscard]] auto prebind(const B&... pairs) noexcept {
-    check_strategy<B...>();
+    check_pairs<B...>();
     constexpr bool moves = !Instance::template is_plain<B...>;
     using R = Resolved<count_in<B...>, count_out<B...>, sizeof...(B), count_host_inputs<B...>, moves>;
     Prebound<R, Slots> prebound;
@@ -167,13 +167,8 @@ class Session : public SessionBase<Derived, P, Policies> {
   [[gnu::always_inline]] void enter(Phase phase) noexcept { round_observer().enters(phase); }
 
   template <BoundPair... B>
-  static consteval void check_strategy() {
-    static_assert(((level_of<B> <= Update::highest || !DeviceBoundPair<B>) && ...),
-                  "rondo: the session's update strategy never changes the address of an input or output, so no device "
-                  "memory can be bound; choose update::ModelIo or update::Auto");
-    static_assert(((level_of<B> <= Update::highest || DeviceBoundPair<B>) && ...),
-                  "rondo: the session's update strategy never refreshes host inputs; choose update::HostInput or "
-                  "update::Auto");
+  static consteval void check_pairs() {
+    Root::template check_strategy<B...>();
     if constexpr (Graph::is_static) {
       static_assert(sizeof...(B) == count_ports(Graph::view()),
                     "rondo: a round binds each input, output and inout of its graph exactly once");
@@ -183,7 +178,7 @@ class Session : public SessionBase<Derived, P, Policies> {
   /// began, and returns the result of the round.
   template <class Channel, class Settle, BoundPair... B>
   [[gnu::always_inline]] Status run_on(Channel channel, std::size_t slot, Settle settle, const B&... pairs) noexcept {
-    check_strategy<B...>();
+    check_pairs<B...>();
     enter(Phase::bind);
     return note_refusal(
         slot, instances_[slot].run(channel, round_observer(), settle, std::index_sequence_for<B...>{}, pairs...));
@@ -256,7 +251,7 @@ class Session : public SessionBase<Derived, P, Policies> {
   [[gnu::cold]] Status note_failure(Status status) noexcept;
   /// Waits for the rounds in flight. Returns ok if the session is usable, even if residents still need an upload.
   [[nodiscard]] Status wait_until_idle() noexcept {
-    derived().finish_all();
+    (void)derived().finish_all();
     return state_ == State::open ? Status{} : refusal();
   }
 

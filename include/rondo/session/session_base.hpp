@@ -45,8 +45,9 @@ class SessionState;
 /// status; `rounds()`, the number of rounds that succeeded; `round_number()`, the number of the next round;
 /// `explain(Status)`; `next_slot()`, the slot of the next round; `refuse_stale(slot, tensor,
 /// Staleness)`, which returns the status of a round that is refused for it; and the steps of close(): `finish_all()`
-/// waits for the rounds in flight, `drop_open_round()` ends a round taken step by step, `wait_for_device()`,
-/// `close_queue()`, `close_instances()`, `release_arena()`, and `note_closed()`.
+/// waits for the rounds in flight, and returns a failure of theirs that nothing else returns, `drop_open_round()` ends
+/// a round taken step by step, `wait_for_device()`, `close_queue()`, `close_instances()`, `release_arena()`, and
+/// `note_closed()`.
 template <class Derived, rondo::Platform P, class Policies>
 class SessionBase {
   static_assert(check_platform<P>());
@@ -127,17 +128,19 @@ class SessionBase {
 
   /// Waits for the rounds in flight, also those that their completions submit, and releases everything; later rounds
   /// return `closed`. Also works on a poisoned session: the round that failed has already returned its failure, so
-  /// close() only returns a failure to release. Further calls have no effect.
+  /// close() only returns a failure to release. Errors: also timed_out for rounds on a caller's stream that do not end.
+  /// Further calls have no effect.
   Status close() noexcept {
     if (state_ == State::closed) return {};
-    derived().finish_all();
+    const bool is_told = poisoned();  // the round that failed has returned its failure
+    const Status finished = derived().finish_all();
     log_closing<Policies>(platform_, derived().rounds());
     derived().drop_open_round();
     Status status = derived().wait_for_device();
     const auto keep = [&status](Status next) { status = first_failure(status, next); };
     const Status queue_closed = derived().close_queue();  // no work of its rounds may run while programs are unloaded
     keep(derived().close_instances());
-    if (state_ == State::poisoned) status = {};  // the round that failed has returned this
+    if (state_ == State::poisoned) status = is_told ? Status{} : finished;
     keep(queue_closed);
     arena_watch_.forget();
     if (blocks_ != nullptr) keep(blocks_->close());
@@ -194,6 +197,15 @@ class SessionBase {
   [[nodiscard]] platform::Direct<P> direct() noexcept { return {platform_}; }
   [[nodiscard]] bool may_submit() const noexcept { return state_ == State::open; }
 
+  template <BoundPair... B>
+  static consteval void check_strategy() {
+    static_assert(((level_of<B> <= highest_update || !DeviceBoundPair<B>) && ...),
+                  "rondo: the session's update strategy never changes the address of an input or output, so no device "
+                  "memory can be bound; choose update::ModelIo or update::Auto");
+    static_assert(((level_of<B> <= highest_update || DeviceBoundPair<B>) && ...),
+                  "rondo: the session's update strategy never refreshes host inputs; choose update::HostInput or "
+                  "update::Auto");
+  }
   template <Element T, MemoryKind... kind>
   [[nodiscard]] DeviceArray<T> allocate_array(TensorKey tensor, const Shape* shape) {
     static_assert(((memory_kinds_of<P>().has(kind) && kind < MemoryKind::pinned_host) && ...),
@@ -211,7 +223,7 @@ class SessionBase {
     if (blocks_ == nullptr) {
       blocks_ = std::make_shared<memory::detail::Blocks>(this, [](void* session, DevicePtr<std::byte> block) noexcept {
         auto& self = *static_cast<SessionBase*>(session);
-        self.derived().finish_all();
+        (void)self.derived().finish_all();
         return self.platform_.release(block);
       });
     }
@@ -315,12 +327,12 @@ class SessionBase {
       status = to_device ? platform_.copy_in(device, host, size) : platform_.copy_out(host, device, size);
     }
     if (waits || mapped != nullptr) status = first_failure(status, derived().wait_for_device());
-    if (mapped != nullptr) std::memcpy(to_device ? mapped : host, to_device ? host : mapped, size.value);
+    if (mapped != nullptr && status.ok()) std::memcpy(to_device ? mapped : host, to_device ? host : mapped, size.value);
     return status.ok() ? status : derived().note_failure(status);
   }
   Status move_array(DevicePtr<std::byte> array, void* mapped, Bytes bytes, void* host, Bytes size,
                     bool to_device) noexcept {
-    derived().finish_all();
+    (void)derived().finish_all();
     if (state_ == State::in_round) return Status{Errc::busy};
     if (const Status status = unusable(); !status) return status;
     if (size != bytes) return Status{array ? Errc::wrong_size : Errc::null_memory};

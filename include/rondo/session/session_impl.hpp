@@ -4,6 +4,7 @@
 
 #include <rondo/detail/compiled.hpp>
 #include <rondo/graph/limits.hpp>
+#include <rondo/platform/prepare_graph.hpp>
 #include <rondo/session/session.hpp>
 #if RONDO_HAS_BODIES
 #include <rondo/memory/lay_out.hpp>
@@ -66,13 +67,11 @@ Graph Session<Derived, P, Policies, Graph, Slots>::prepared(Graph graph, [[maybe
   if constexpr (Graph::is_static) {
     static_assert((graph::check_limits<typename P::Arch>(Graph::view()), true));
     static_assert((check_memory_kinds(Graph::view(), P::name, memory_kinds_of<P>()), true));
+    return graph;
   } else {
-    graph::check_limits<typename P::Arch>(graph.view());
     check_memory_kinds(graph.view(), P::name, memory_kinds_of<P>());
-    if constexpr (!HasLoops<P>) graph::refuse_loops(graph.view(), P::name);
-    if constexpr (HasLanes<P> && std::is_same_v<Graph, FrozenGraph>) return P::deal(std::move(graph), options);
+    return platform::prepare_graph<P>(std::move(graph), options);
   }
-  return graph;
 }
 
 template <class Derived, Platform P, class Policies, class Graph, std::size_t Slots>

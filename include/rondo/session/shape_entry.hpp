@@ -6,6 +6,7 @@
 #include <rondo/binding/bindings.hpp>
 #include <rondo/graph/freeze.hpp>
 #include <rondo/session/instances.hpp>
+#include <rondo/session/other_memory.hpp>
 #include <rondo/session/slot_memory.hpp>
 
 #include <algorithm>
@@ -35,9 +36,12 @@ class ShapeEntry {
  public:
   using Instances = detail::Instances<P, Policies, FrozenGraph, typename Resolved::Plan, Slots>;
 
+  /// `shared`: the tensors outside the arena that all shapes share.
   ShapeEntry(P& platform, std::shared_ptr<const Resolved> shape, DevicePtr<std::byte> arena, const ShapedArena& parts,
-             typename Instances::Store& values, const typename Instances::Options& options)
+             const OtherMemory<P>& shared, typename Instances::Store& values,
+             const typename Instances::Options& options)
       : shape_{std::move(shape)},
+        others_{platform, view(), Slots, false, &shared},
         instances_{platform, shape_->graph, shape_->plan, in_arena(arena, parts), values, options},
         is_empty_{std::ranges::any_of(
             view().tensors, [](std::uint64_t count) { return count == 0; }, &graph::TensorRecord::count)} {}
@@ -52,6 +56,12 @@ class ShapeEntry {
   [[nodiscard]] graph::GraphView view() const noexcept { return shape_->graph.view(); }
   [[nodiscard]] Instances& instances() noexcept { return instances_; }
   [[nodiscard]] const Instances& instances() const noexcept { return instances_; }
+  [[nodiscard]] const OtherMemory<P>& others() const noexcept { return others_; }
+  /// Releases all resources. @returns the first failure
+  Status close() noexcept {
+    const Status status = instances_.close();
+    return first_failure(status, others_.release());
+  }
   /// Whether any tensor has no elements.
   [[nodiscard]] bool is_empty() const noexcept { return is_empty_; }
   /// Whether the instances can be moved when the arena moves.
@@ -81,13 +91,15 @@ class ShapeEntry {
   }
   /// The placement of each slot, as a function.
   [[nodiscard]] auto in_arena(DevicePtr<std::byte> arena, const ShapedArena& parts) const noexcept {
-    return [arena, parts, memory = memory_of(*shape_)](std::size_t slot) -> Placement {
-      if (Slots == 1 || memory.stride == 0) return {arena, arena};
-      return {arena, arena.offset(Bytes{parts.shared + slot * parts.each_slot - memory.first})};
+    return [this, arena, parts, memory = memory_of(*shape_)](std::size_t slot) -> Placement {
+      const bool is_one = Slots == 1 || memory.stride == 0;
+      const std::uint64_t ports = is_one ? 0 : parts.shared + slot * parts.each_slot - memory.first;
+      return {arena, arena.offset(Bytes{ports}), false, others_.of_slot(slot)};
     };
   }
 
   std::shared_ptr<const Resolved> shape_;
+  OtherMemory<P> others_;
   Instances instances_;
   bool is_empty_;
 };

@@ -72,7 +72,7 @@ class ShapedSession : public detail::SessionBase<ShapedSession<P, Policies, Capa
   /// symbol of another graph, one stated twice, and a negative value.
   template <class... Bound>
   [[gnu::always_inline]] Status run_round(Bound&&... bound) noexcept {
-    if constexpr (Flights::is_queued) {
+    if constexpr (Flights::is_queued || !(BoundPair<std::remove_cvref_t<Bound>> && ...)) {
       if (this->in_flight() != 0) (void)this->wait_all();
     }
     if constexpr ((detail::is_strided<std::remove_cvref_t<Bound>> || ...)) {
@@ -88,7 +88,7 @@ class ShapedSession : public detail::SessionBase<ShapedSession<P, Policies, Capa
   /// sizes alone do not tell is only planned: rounds state its symbols, see with_symbols(). @throws Error like a round
   /// with a new shape; the session is unchanged then
   void prepare(std::initializer_list<std::pair<Dim, std::int64_t>> symbols) {
-    require_usable();
+    require_ok(refusal(), "prepare");
     const std::vector<std::int64_t> values = launch::values_of(graph_, symbols);
     const auto shape = shapes_.find_or_resolve(values);
     const auto tensors = shape->graph.view().tensors;
@@ -106,7 +106,7 @@ class ShapedSession : public detail::SessionBase<ShapedSession<P, Policies, Capa
   /// Grows the arena to at least `size`, so that it need not grow later.
   /// @throws Error out_of_memory, poisoned, closed; the session is unchanged then
   void reserve(Bytes size) {
-    require_usable();
+    require_ok(wait_until_idle(), "reserve");
     if (size.value >> 62U != 0) {
       throw Error(Errc::out_of_memory, Error::Text{"reserve: ", size.value, " bytes; the most is 2^62"});
     }
@@ -172,16 +172,15 @@ class ShapedSession : public detail::SessionBase<ShapedSession<P, Policies, Capa
   [[gnu::always_inline]] Status run_words(Channel channel, std::uint32_t slot, Settle settle,
                                           const B&... pairs) noexcept {
     constexpr bool with_shapes = (detail::has_shape<B> || ...);
-    launch::ShapeKey<(with_shapes ? 1 + max_rank : 1) * sizeof...(B) + 1> key;
-    (detail::append_size<with_shapes>(key, pairs), ...);
-    return run_entry(channel, slot, settle, key.view(), {}, pairs...);
+    std::uint64_t words[(with_shapes ? 1 + max_rank : 1) * sizeof...(B) + 1];
+    return run_entry(channel, slot, settle, {words, detail::write_sizes<with_shapes>(words, pairs...)}, {}, pairs...);
   }
   /// For pairs and stated symbols.
   template <class Channel, class Settle, std::size_t N, BoundPair... B>
   Status run_words(Channel channel, std::uint32_t slot, Settle settle, const launch::StatedSymbols<N>& symbols,
                    const B&... pairs) noexcept {
-    launch::ShapeKey<(1 + max_rank) * sizeof...(B) + Dim::max_symbols + 1> key;
-    (detail::append_size<true>(key, pairs), ...);
+    std::uint64_t words[(1 + max_rank) * sizeof...(B) + Dim::max_symbols + 1];
+    std::uint64_t* end = detail::write_sizes<true>(words, pairs...);
     std::int64_t values[Dim::max_symbols];
     const std::size_t count = graph_.symbols().size();
     for (std::size_t s = 0; s < count; ++s) values[s] = launch::not_stated;
@@ -191,8 +190,8 @@ class ShapedSession : public detail::SessionBase<ShapedSession<P, Policies, Capa
         return refuse_symbols();
       values[s] = value;
     }
-    for (std::size_t s = 0; s < count; ++s) key.append(static_cast<std::uint64_t>(values[s]));
-    return run_entry(channel, slot, settle, key.view(), {values, count}, pairs...);
+    for (std::size_t s = 0; s < count; ++s) *end++ = static_cast<std::uint64_t>(values[s]);
+    return run_entry(channel, slot, settle, {words, end}, {values, count}, pairs...);
   }
   /// For bindings known only at run time.
   template <class Channel, class Settle>
@@ -205,10 +204,11 @@ class ShapedSession : public detail::SessionBase<ShapedSession<P, Policies, Capa
   template <class Channel, class Settle, BoundPair... B>
   [[gnu::always_inline]] Status run_entry(Channel channel, std::uint32_t slot, Settle settle, launch::KeyView key,
                                           std::span<const std::int64_t> values, const B&... pairs) noexcept {
+    Base::template check_strategy<B...>();
     std::unique_ptr<Entry>* found = entries_.find_last(key);
     if (found == nullptr) [[unlikely]] {
       const launch::BoundSize sizes[] = {detail::size_of(pairs)..., {}};
-      if (const Status s = change_shape(key, {sizes, sizeof...(B)}, values, slot, found); !s) return s;
+      if (const Status s = change_shape(key, {sizes, sizeof...(B)}, values, found); !s) return s;
     }
     Entry& entry = **found;
     if constexpr (!Channel::is_synchronous) in_slot_[slot] = &entry;
@@ -241,7 +241,7 @@ class ShapedSession : public detail::SessionBase<ShapedSession<P, Policies, Capa
   }
   // --- for InFlight
 
-  static constexpr bool has_shapes = true;
+  [[nodiscard]] bool is_submitted_anew() noexcept { return std::exchange(is_submitted_anew_, false); }
   [[nodiscard]] Status refusal() const noexcept { return this->unusable(); }
   using Flights::ranges_of_bound;
   template <std::size_t N, BoundPair... B>
@@ -272,11 +272,9 @@ class ShapedSession : public detail::SessionBase<ShapedSession<P, Policies, Capa
   }
   [[gnu::always_inline]] Status settle(Status status) noexcept {
     detail::notify_round_end<Policies>(observe_, RoundIndex{this->round_number()}, status, platform_);
-    if (!status.ok()) [[unlikely]] {
-      if (!status.poisoned()) {
-        (void)platform_.wait();  // no work of the round may remain
-        return status;
-      }
+    if (!status.ok() && !status.poisoned()) [[unlikely]] {
+      (void)platform_.wait();  // no work of the round may remain
+      return status;
     }
     this->count_direct(status);
     return status;
@@ -284,7 +282,6 @@ class ShapedSession : public detail::SessionBase<ShapedSession<P, Policies, Capa
 
   // --- shapes
 
-  void require_usable() const;
   /// Whether sizes alone tell the values of the symbols.
   [[nodiscard]] bool is_told(const std::vector<std::int64_t>& values, std::span<const launch::BoundSize> sizes) const {
     try {
@@ -309,10 +306,13 @@ class ShapedSession : public detail::SessionBase<ShapedSession<P, Policies, Capa
   }
   [[gnu::cold, gnu::noinline]] void explain_failure(const Entry& entry, Status status) noexcept;
   /// Called if the last round had another shape, which may have written over workspaces that are zeroed once. Errors:
-  /// busy if `slot` is no longer the next one, because a completion has submitted a round.
+  /// busy: submit the round anew
   [[gnu::noinline]] Status change_shape(launch::KeyView key, std::span<const launch::BoundSize> sizes,
-                                        std::span<const std::int64_t> values, std::uint32_t slot,
-                                        std::unique_ptr<Entry>*& found) noexcept;
+                                        std::span<const std::int64_t> values, std::unique_ptr<Entry>*& found) noexcept;
+  /// Whether rounds were delivered since `delivered` ones. If so, the round that waited for them is submitted anew.
+  [[nodiscard]] bool has_delivered(std::uint64_t delivered) noexcept {
+    return is_submitted_anew_ = Flights::is_queued && this->delivered() != delivered;
+  }
   /// Converts exceptions of set-up to a status and its text.
   [[gnu::cold, gnu::noinline]] Status make_entry(launch::KeyView key, std::span<const launch::BoundSize> sizes,
                                                  std::span<const std::int64_t> symbols,
@@ -320,7 +320,7 @@ class ShapedSession : public detail::SessionBase<ShapedSession<P, Policies, Capa
   void check_bound(std::span<const launch::BoundSize> sizes) const;
   std::unique_ptr<Entry>& insert(launch::KeyView key, std::shared_ptr<const Resolved> shape) {
     (void)this->wait_all();  // a shape may be evicted
-    require_usable();
+    require_ok(refusal(), "setting up a shape");
     std::unique_ptr<Entry> entry = make_shape_entry(std::move(shape));
     return entries_.insert(key, [&] { return std::move(entry); });
   }
@@ -340,13 +340,11 @@ class ShapedSession : public detail::SessionBase<ShapedSession<P, Policies, Capa
   Status move_resident(TensorKey key, void* host, Bytes size, bool to_device, bool waits = true) noexcept;
 
   // The steps of close().
-  void finish_all() noexcept { (void)this->wait_all(); }
   static void drop_open_round() noexcept {}
   Status wait_for_device() noexcept { return platform_.wait(); }
   Status close_instances() noexcept {
     Status status;
-    entries_.for_each(
-        [&](std::unique_ptr<Entry>& entry) { status = first_failure(status, entry->instances().close()); });
+    entries_.for_each([&](std::unique_ptr<Entry>& entry) { status = first_failure(status, entry->close()); });
     entries_.clear();
     return status;
   }
@@ -356,6 +354,7 @@ class ShapedSession : public detail::SessionBase<ShapedSession<P, Policies, Capa
   Options options_;
   Shapes shapes_;
   const TaskGraph& graph_;
+  detail::OtherMemory<P> others_;       ///< of tensors that all shapes share
   std::vector<std::uint64_t> offsets_;  ///< by tensor: the offset of a resident in the arena
   std::vector<std::uint8_t> uploaded_;  ///< by tensor: whether the resident has contents
   std::uint64_t residents_end_ = 0;
@@ -365,6 +364,7 @@ class ShapedSession : public detail::SessionBase<ShapedSession<P, Policies, Capa
   std::vector<launch::BoundSize> sizes_;   ///< by port: the sizes of a round with dynamic bindings
   std::vector<std::uint64_t> size_words_;  ///< the key of that round
   Entries entries_;
+  bool is_submitted_anew_ = false;    ///< whether the round that is being refused will be submitted again
   const Entry* in_slot_[slots] = {};  ///< the shape of the last round of each slot of the queue
   Status failed_{Errc::abandoned};    ///< the last failure, which text_ describes
   Error::Text text_;

@@ -19,6 +19,7 @@ ShapedSession<P, Policies, Capacity, Depth>::ShapedSession(Shapes shapes, const 
       options_{options},
       shapes_{std::move(shapes)},
       graph_{shapes_.graph()},
+      others_{platform_, detail::check_memory_kinds(graph_.interface(), P::name, memory_kinds_of<P>()), slots, false},
       offsets_(graph_.tensors().size(), 0),
       uploaded_(graph_.tensors().size(), 0),
       sizes_(detail::count_ports(graph_.interface())),
@@ -31,15 +32,8 @@ ShapedSession<P, Policies, Capacity, Depth>::ShapedSession(Shapes shapes, const 
                                                  "Options::saved out"});
     }
   }
-  detail::check_memory_kinds(graph_.interface(), P::name, memory_kinds_of<P>());
   for (std::size_t t = 0; t < offsets_.size(); ++t) {
     const graph::TensorRecord& tensor = graph_.tensors()[t];
-    if (tensor.is_outside_arena()) {
-      throw Error(Errc::unsupported,
-                  Error::Text{"tensor '", graph_.name(tensor.name), "' cannot be in ", to_string(tensor.memory),
-                              " memory: a session of many shapes has residents and workspaces in "
-                              "its arena; use memory that rounds bind"});
-    }
     resets_workspace_ = resets_workspace_ || tensor.zeroed == Zeroed::once;
     if (tensor.is_delivered_alone()) this->limit_ = 1;
     if (tensor.direction != Direction::resident) continue;
@@ -49,15 +43,9 @@ ShapedSession<P, Policies, Capacity, Depth>::ShapedSession(Shapes shapes, const 
                               "' has a symbolic size; what stays between rounds of different shapes needs a size of "
                               "its own"});
     }
+    if (tensor.is_outside_arena()) continue;
     offsets_[t] = align_up(residents_end_, P::Arch::tensor_alignment);
     residents_end_ = offsets_[t] + arch::block_bytes<typename P::Arch>(tensor.bytes);
-  }
-}
-
-template <Platform P, class Policies, class Capacity, std::size_t Depth>
-void ShapedSession<P, Policies, Capacity, Depth>::require_usable() const {
-  if (const Status status = refusal(); !status) {
-    throw Error(status.code(), Error::Text(describe(status.code())));
   }
 }
 
@@ -91,7 +79,7 @@ Status ShapedSession<P, Policies, Capacity, Depth>::run_dynamic(Channel channel,
   const launch::KeyView key{size_words_.data(), words};
   std::unique_ptr<Entry>* found = entries_.find_last(key);
   if (found == nullptr) {
-    if (const Status s = change_shape(key, sizes_, symbols, slot, found); !s) return s;
+    if (const Status s = change_shape(key, sizes_, symbols, found); !s) return s;
   }
   Entry& entry = **found;
   if constexpr (!Channel::is_synchronous) in_slot_[slot] = &entry;
@@ -110,11 +98,11 @@ template <Platform P, class Policies, class Capacity, std::size_t Depth>
 Status ShapedSession<P, Policies, Capacity, Depth>::change_shape(launch::KeyView key,
                                                                  std::span<const launch::BoundSize> sizes,
                                                                  std::span<const std::int64_t> values,
-                                                                 std::uint32_t slot,
                                                                  std::unique_ptr<Entry>*& found) noexcept {
+  const std::uint64_t delivered = this->delivered();
   if (!Flights::is_queued || resets_workspace_) (void)this->wait_all();
   if (const Status status = refusal(); !status) return status;
-  if (slot != this->next_slot()) return Status{Errc::busy};
+  if (has_delivered(delivered)) return Status{Errc::busy};
   entries_.forget_last();
   found = entries_.find_in_table(key);
   if (found != nullptr) {
@@ -125,8 +113,7 @@ Status ShapedSession<P, Policies, Capacity, Depth>::change_shape(launch::KeyView
   }
   const Status made = make_entry(key, sizes, values, found);
   if (made.poisoned()) return made;
-  if (const Status status = refusal(); !status) return status;  // a round that was waited for has failed
-  return made.ok() && slot != this->next_slot() ? Status{Errc::busy} : made;
+  return has_delivered(delivered) ? Status{Errc::busy} : made;
 }
 
 template <Platform P, class Policies, class Capacity, std::size_t Depth>
@@ -138,7 +125,9 @@ Status ShapedSession<P, Policies, Capacity, Depth>::make_entry(launch::KeyView k
   try {
     check_bound(sizes);
     values = launch::solve(graph_, sizes, symbols);
-    made = &insert(key, shapes_.find_or_resolve(values));
+    // A completion of a round that insert() waits for may overwrite the words of the key.
+    const std::vector<std::uint64_t> words(key.begin(), key.end());
+    made = &insert(words, shapes_.find_or_resolve(values));
     return {};
   } catch (const Error& error) {
     if (const Status status = refusal(); !status) return status;
@@ -174,7 +163,7 @@ auto ShapedSession<P, Policies, Capacity, Depth>::make_shape_entry(std::shared_p
     -> std::unique_ptr<Entry> {
   const detail::ShapedArena needed = Entry::parts_of(*shape);
   grow({std::max(parts_.shared, needed.shared), std::max(parts_.each_slot, needed.each_slot), slots});
-  auto entry = std::make_unique<Entry>(platform_, std::move(shape), base_, parts_, values_, options_);
+  auto entry = std::make_unique<Entry>(platform_, std::move(shape), base_, parts_, others_, values_, options_);
   this->reserve_in_queue(Bytes{needed.each_slot + entry->instances()[0].refresher().device_bytes().value});
   entry->note_uploads(uploaded_);
   require_ok(entry->zero_workspace(platform_, base_), "setting workspaces to zero");
@@ -194,7 +183,7 @@ void ShapedSession<P, Policies, Capacity, Depth>::rebase() {
       } else {
         std::shared_ptr<const Resolved> shape = entry->shape();
         entry.reset();
-        entry = std::make_unique<Entry>(platform_, std::move(shape), base_, parts_, values_, options_);
+        entry = std::make_unique<Entry>(platform_, std::move(shape), base_, parts_, others_, values_, options_);
       }
       entry->note_uploads(uploaded_);
       check(entry->zero_workspace(platform_, base_));
@@ -232,7 +221,9 @@ void ShapedSession<P, Policies, Capacity, Depth>::grow(const detail::ShapedArena
       if (before.whole().value != 0) allocate_arena(before, residents);
     } catch (...) {  // not even the previous size: all shapes are forgotten, and residents need an upload
       entries_.clear();
-      for (std::uint8_t& uploaded : uploaded_) uploaded = 0;
+      for (std::size_t t = 0; t < uploaded_.size(); ++t) {
+        if (others_.address(t) == 0) uploaded_[t] = 0;
+      }
     }
     rebase();
     throw;
@@ -261,7 +252,8 @@ Status ShapedSession<P, Policies, Capacity, Depth>::move_resident(TensorKey key,
   }
   if (size.value != graph_.tensors()[t].bytes) return Status::of_tensor(Errc::wrong_size, t);
   if (host == nullptr) return Status::of_tensor(Errc::null_memory, t);
-  if (!base_) {
+  const bool is_in_arena = others_.address(t) == 0;
+  if (is_in_arena && !base_) {
     try {
       grow(parts_);
     } catch (const Error& error) {
@@ -270,8 +262,8 @@ Status ShapedSession<P, Policies, Capacity, Depth>::move_resident(TensorKey key,
       return Status::of_tensor(Errc::out_of_memory, t);
     }
   }
-  const DevicePtr<std::byte> device = base_.offset(Bytes{offsets_[t]});
-  const Status status = this->copy_between(device, nullptr, host, size, to_device, waits);
+  const DevicePtr<std::byte> device{is_in_arena ? base_.address() + offsets_[t] : others_.address(t)};
+  const Status status = this->copy_between(device, others_.host_address(t), host, size, to_device, waits);
   if (status.ok() && to_device && uploaded_[t] == 0) {
     uploaded_[t] = 1;
     entries_.for_each([&](std::unique_ptr<Entry>& entry) { entry->note_uploads(uploaded_); });

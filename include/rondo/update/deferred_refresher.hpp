@@ -41,7 +41,7 @@ class DeferredRefresher : public detail::DeferredBases {
       : DeferredBases(view, bases, provider, parts_of(platform)),
         platform_{platform},
         device_{platform, Bytes{wanted_bytes_}, Bytes{P::Arch::arena_alignment}} {
-    if constexpr (copies_segments) divide(costs(platform));
+    if constexpr (copies_segments) divide(costs(platform), P::Arch::tensor_alignment);
     if constexpr (!in_place && !C::allows(Mechanism::segment_copy)) {
       if (!has_relocations_) detail::refuse_device_refresh(P::name);
     }

@@ -41,6 +41,7 @@ class DirectRefresher {
     set(ports_[port], address);
   }
   void compare_only(BaseRange) noexcept {}
+  void assume_device_unknown() noexcept {}
   [[nodiscard]] std::byte* host_input(std::size_t tensor) noexcept {
     changes_ |= host_input_changed;
     return table_.bytes() + table_.host_input_begin(tensor);

@@ -74,8 +74,8 @@ namespace detail {
   return {sorted.begin(), sorted.end()};
 }
 
-[[gnu::noinline]] RONDO_INLINE void DeferredBases::divide(const RefreshCosts& costs) {
-  worth_ = costs.copy / std::max<std::uint64_t>(costs.copied_byte, 1);
+[[gnu::noinline]] RONDO_INLINE void DeferredBases::divide(const RefreshCosts& costs, std::uint64_t least) {
+  worth_ = std::max(least, costs.copy / std::max<std::uint64_t>(costs.copied_byte, 1));
   first_segment_.push_back(0);
   for (std::uint32_t id = 0; id < table_.bases().count; ++id) {
     for (const args::Relocation& slot : table_.slots_of(id)) {

@@ -295,6 +295,61 @@ TEST_CASE("Slots of four bytes take the low half of an address, and leave what s
   }
 }
 
+TEST_CASE("Slots of four bytes may be the only addresses, computed by the host or by the device") {
+  TaskGraph graph;
+  const auto x = index(graph.input<float>("x", {2}).key.tensor());
+  using Kind = graph::ArgRecord::Kind;
+  graph.add_laid_out("a", CoreType::vector, Blocks{1}, no_kernel,
+                     {record(Kind::scalar, 0, 4, 4), record(Kind::address, x, 0, 4)}, 8);
+  const FrozenGraph frozen = freeze(graph);
+  const std::vector<args::Source> sources = {{3, 8}};
+  args::ArgsTable table{frozen.view(), {{3, 4}, sources, {}}};
+  table.set_constant(frozen.view(), 0, frozen.view().args_of(frozen.view().tasks[0])[0], 6);
+  CHECK(table.rewrite(3, 0x1'2345'6700) == 1);
+  CHECK(table.block(0, 0)[0] == (std::int64_t{6} << 32 | 0x2345'6708));
+
+  const auto relocations = table.relocations();
+  std::vector<std::byte> device(table.image().begin(), table.image().end());
+  const std::uint64_t bases[] = {0, 0, 0, 0x2'0000'1000};
+  args::run_refresh(device.data(), relocations.data(), relocations.size(), bases);
+  (void)table.rewrite(3, bases[3]);
+  CHECK(std::vector<std::byte>(table.image().begin(), table.image().end()) == device);
+  CHECK(table.block(0, 0)[0] == (std::int64_t{6} << 32 | 0x1008));
+}
+
+TEST_CASE("A constant of four bytes leaves the one behind it, whichever is written first") {
+  TaskGraph graph;
+  using Kind = graph::ArgRecord::Kind;
+  std::vector<graph::ArgRecord> args = {record(Kind::scalar, 0, 8, 8), record(Kind::scalar, 0, 4, 4),
+                                        record(Kind::scalar, 0, 0, 4)};
+  args[0].bits = 0x1'0000'0009;
+  args[1].bits = 5;
+  args[2].bits = 7;
+  graph.add_laid_out("a", CoreType::vector, Blocks{1}, no_kernel, args, 16);
+  const FrozenGraph frozen = freeze(graph);
+  const args::ArgsTable table{frozen.view(), {one_arena, sources_of(graph), {}}};
+  std::uint32_t halves[2];
+  std::memcpy(halves, table.block(0, 0), sizeof(halves));
+  CHECK(halves[0] == 7);
+  CHECK(halves[1] == 5);
+  CHECK(table.block(0, 0)[1] == 0x1'0000'0009);
+}
+
+TEST_CASE("A task is in the group of the tensor that the fewest tasks share, and of two such in that of the first") {
+  TaskGraph graph;
+  const auto a = graph.input<float>("a", {2});
+  const auto b = graph.input<float>("b", {2});
+  const auto c = graph.input<float>("c", {2});
+  graph.add_raw("reads_c", CoreType::vector, no_kernel, reads(c));
+  graph.add_raw("reads_a", CoreType::vector, no_kernel, reads(a));
+  graph.add_raw("reads_b", CoreType::vector, no_kernel, reads(b));
+  graph.add_raw("reads_c_too", CoreType::vector, no_kernel, reads(c));
+  graph.add_raw("reads_all", CoreType::vector, no_kernel, reads(c), reads(a), reads(b));
+  const auto own = graph.input<float>("own", {2});
+  graph.add_raw("reads_its_own", CoreType::vector, no_kernel, reads(c), reads(own));
+  CHECK(args::groups_of(freeze(graph).view()) == std::vector<std::uint32_t>{0, 1, 2, 0, 1, 0});
+}
+
 TEST_CASE("A constant of eight bytes is changed in all blocks of its task, and of no other") {
   TaskGraph graph;
   const auto x = graph.inout<float>("x", {2});
@@ -353,8 +408,9 @@ TEST_CASE("Values that travel in the table have places of their own, which other
   args::ArgsTable table{frozen.view(), {{3, 4}, sources, {}}};
   const std::uint64_t begin = table.shape()[args::Partition::host_input];
   CHECK(table.host_input_begin(1) == begin);
-  CHECK(table.host_input_begin(2) >= begin + 80);
-  CHECK(table.host_input_begin(2) + 4 <= table.shape().size());
+  CHECK(table.host_input_begin(2) == begin + 96);
+  CHECK(table.shape().host_inputs == 96 + 32);
+  CHECK(table.shape().size() == begin + 192);
   CHECK(table.uses(3) == 1);
 }
 

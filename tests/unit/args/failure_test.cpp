@@ -32,6 +32,8 @@ TEST_CASE("unprintable bytes and long patterns are shown safely") {
   const std::string_view text{"{\n\0\xff}", 5};
   CHECK(std::string_view{explain({Reason::unknown_pattern, 0, 5, 1}, text).c_str()} ==
         "args format: pattern \"{\\x0a\\x00\\xff}\" at position 0: unknown pattern (byte 1)");
+  CHECK(std::string_view{explain({Reason::unknown_pattern, 0, 5, 1}, "{ ~\x7f}").c_str()} ==
+        "args format: pattern \"{ ~\\x7f}\" at position 0: unknown pattern (byte 1)");
   const std::string longer = "{" + std::string(1000, 'x') + "}";
   const auto explained = explain({Reason::unknown_pattern, 0, longer.size(), 1}, longer);
   CHECK(std::string_view{explained.c_str()} ==

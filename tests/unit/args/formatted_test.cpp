@@ -103,6 +103,23 @@ TEST_CASE("A shape block describes each instance of a dynamic input") {
   CHECK(hy == std::vector<std::int64_t>{1, 4, 42, 2, 2, 2, 43});
 }
 
+TEST_CASE("A shape block describes the tensor of its own parameter") {
+  FourInputs g;
+  const auto y = g.graph.output<float>("y", {4});
+  args::Operands io;
+  io.input(g.a).input(g.c).output(y);
+  args::add_formatted(g.graph, "k", CoreType::vector, &no_kernel, "{i0*}{i_desc1}{o_desc0}", io);
+  auto session = open<A2A3Sim>(g.graph);
+  const auto* block = at<const ArgWord>(session.args().block(0, 0)[1]);
+  CHECK(block[0] == 32);
+  CHECK(block[1] == 0x1'0000'0002);
+  CHECK(block[2] == 2);
+  CHECK(block[3] == 2);
+  block = at<const ArgWord>(session.args().block(0, 0)[2]);
+  CHECK(block[1] == 0x1'0000'0001);
+  CHECK(block[2] == 4);
+}
+
 TEST_CASE("The patterns of a super-kernel find the operands of their node") {
   FourInputs g;
   const auto y = g.graph.output<float>("y", {4});
@@ -123,6 +140,7 @@ TEST_CASE("A tensor that is input and output is updated, optional ones that are 
   args::Operands io;
   io.input(s).no_input().output(s).no_output();
   args::add_formatted(graph, "update", CoreType::vector, &no_kernel, "{i*}{o*}", io);
+  CHECK(graph.tasks()[0].blocks == 1);
   REQUIRE(graph.args().size() == 4);
   CHECK(graph.args()[0].access == Access::read_write);
   CHECK(graph.args()[2].access == Access::read_write);
@@ -148,6 +166,9 @@ TEST_CASE("What does not fit is refused with the pattern and its position, the g
   CHECK(says(refused("{i0*}{o0*}{t}", io), "{t}", "no tiling data"));
   CHECK(says(refused("{i0*}{o0*}", args::Operands(io).tiling(1)), "has no {t}"));
   CHECK(says(refused("{i0*}{o0*}{i1*}", args::Operands(io).input(foreign)), "another graph"));
+  TaskGraph copy = g.graph;
+  const auto later = copy.input<float>("later", {4});  // its number is that of no tensor of the first graph
+  CHECK(says(refused("{i0*}{o0*}{i1*}", args::Operands(io).input(later)), "another graph"));
   CHECK(says(refused("{skn3i0*}", args::Operands().node(4, io)), "skn3"));
   CHECK(g.graph.tasks().empty());
 }

@@ -58,6 +58,20 @@ struct Words {
   }
 };
 
+struct OnlyWords {
+  static constexpr std::string_view name = "only_words";
+  static constexpr auto core = CoreType::vector;
+  static constexpr auto args = "{t}"_args;
+  static void run(std::int32_t) noexcept {}
+};
+
+struct DescribesItsOutput {
+  static constexpr std::string_view name = "describes_its_output";
+  static constexpr auto core = CoreType::vector;
+  static constexpr auto args = "{i0*}{o_desc0}"_args;
+  static void run(In<float> x, Out<float, 2> y) noexcept { y[0] = x[0]; }
+};
+
 struct Hidden {
   static constexpr std::string_view name = "hidden";
   static constexpr auto core = CoreType::vector;
@@ -168,6 +182,26 @@ TEST_CASE("A described tensor brings its shape and its address, which stays refr
   REQUIRE(session.run_round(bind(x, span), bind(y, hy)).ok());
   CHECK(hy == std::vector<float>(6, 2));
   CHECK(block[6] == static_cast<ArgWord>(span.data().address()));
+}
+
+TEST_CASE("A described output brings its own shape") {
+  TaskGraph graph;
+  const auto x = graph.input<float>("x", {7});
+  const auto y = graph.output<float>("y", {2, 3});
+  graph.add<DescribesItsOutput>(x, y);
+  auto session = open<A2A3Sim>(graph);
+  const auto* block = reinterpret_cast<const ArgWord*>(session.args().block(0, 0)[1]);
+  CHECK(block[1] == 0x1'0000'0002);
+  CHECK(block[2] == 2);
+  CHECK(block[3] == 3);
+}
+
+TEST_CASE("A kernel with a format of its own needs no tensor") {
+  TaskGraph graph;
+  graph.add<OnlyWords>(9);
+  const FrozenGraph frozen = freeze(graph);
+  REQUIRE(frozen.view().tasks[0].block_bytes == 16);
+  CHECK(frozen.view().args[1].bits == 9);
 }
 
 TEST_CASE("A described tensor whose rank the types do not tell is refused when the graph is built") {

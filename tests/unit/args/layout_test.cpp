@@ -4,6 +4,7 @@
 
 #include <rondo/args/layout.hpp>
 #include <rondo/args/literal.hpp>
+#include <rondo/args/system_slot.hpp>
 
 #include <doctest/doctest.h>
 #include <random.hpp>
@@ -290,10 +291,13 @@ TEST_CASE("a format that does not fit the kernel is refused for the right reason
   CHECK(reason_of("{o_instance3}", signature) == Reason::no_such_output_instance);
   CHECK(reason_of("{ws2}", signature) == Reason::no_such_workspace);
   CHECK(reason_of("{ws1}", signature) == Reason::none);
+  CHECK(reason_of("{ws*}", {{}, {}, 16}) == Reason::none);
   CHECK(reason_of("{ws*}", {{}, {}, 17}) == Reason::too_many_workspaces);
   CHECK(reason_of("{ws16}", {{}, {}, 17}) == Reason::none);
   CHECK(reason_of("{skn1i0}", signature) == Reason::no_such_sub_node);
-  CHECK(reason_of("{skn1ws0}", signature) == Reason::no_such_sub_node);
+  for (const std::string_view text : {"{skn1ws0}", "{skn1i_instance0}", "{skn1i_desc0}"}) {
+    CHECK(reason_of(text, signature) == Reason::no_such_sub_node);
+  }
 
   const Parameter twice[] = {{Occurrence::required, 2, nullptr}};
   const Parameter optional_twice[] = {{Occurrence::optional, 2, nullptr}};
@@ -304,10 +308,29 @@ TEST_CASE("a format that does not fit the kernel is refused for the right reason
   const Shape six_d[] = {{1, 2, 3, 4, 5, 6}};
   const Parameter deep[] = {Parameter::required(six_d)};
   CHECK(reason_of("{i_desc0}", {deep}) == Reason::rank_above_limit);
+  const Shape five_d[] = {{1, 2, 3, 4, 5}};
+  const Parameter less_deep[] = {Parameter::required(five_d)};
+  CHECK(reason_of("{i_desc0}", {less_deep}) == Reason::none);
   const Parameter many[] = {Parameter::dynamic(0xFFFF'FFFF, six_d)};
   for (const std::string_view text : {"{i*}", "{i0*}", "{i_instance*}", "{i_desc0}"}) {
     CHECK(reason_of(text, {many}) == Reason::block_too_large);
   }
+}
+
+TEST_CASE("a format that is refused has no size, and writes no slot") {
+  std::vector<Slot> slots(8);
+  const LayoutSize size = try_lay_out("{i0*}{i1*}{i9*}", {three}, slots);
+  CHECK(size.failure.reason == Reason::no_such_input);
+  CHECK(size.slots == 0);
+  CHECK(size.bytes == 0);
+  CHECK(size.block_bytes == 0);
+  for (const Slot& slot : slots) CHECK(slot == Slot{});
+}
+
+TEST_CASE("a kind of slot that does not exist has no name") {
+  CHECK(std::string_view{to_string(SlotKind::hidden_input)} == "hidden input");
+  CHECK(std::string_view{to_string(static_cast<SlotKind>(static_cast<int>(SlotKind::hidden_input) + 1))} == "?");
+  CHECK(std::string_view{to_string(static_cast<SlotKind>(255))} == "?");
 }
 
 TEST_CASE("a refusal by the kernel names the pattern and its position in the format's text") {

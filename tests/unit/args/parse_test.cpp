@@ -201,6 +201,8 @@ TEST_CASE("braces come in pairs and nothing stands between patterns") {
   check_refused("{t}{i0", Reason::unclosed_brace, 3, 6, 3);
   check_refused("}", Reason::unopened_brace, 0, 0, 1);
   check_refused("{t}}", Reason::unopened_brace, 3, 3, 1);
+  check_refused("}{i0*}", Reason::unopened_brace, 0, 0, 1);
+  check_refused(std::string_view("{i0*}").substr(0, 4), Reason::unclosed_brace, 0, 4, 4);
   check_refused("{{t}}", Reason::nested_brace, 0, 1, 1);
   check_refused("{i{t}", Reason::nested_brace, 0, 2, 2);
   check_refused("t", Reason::text_outside_braces, 0, 0, 1);

@@ -55,6 +55,22 @@ TEST_CASE("A text that does not fit is cut, ends in three dots, and stays termin
   CHECK(text.c_str()[7] == '\0');
 }
 
+TEST_CASE("A text that does not fit is not cut within a character") {
+  CHECK(std::string{FixedText<8>{"123µ5678"}.c_str()} == "123....");
+  CHECK(std::string{FixedText<8>{"12µ45678"}.c_str()} == "12µ...");
+  FixedText<9> text{
+      "12\xE2\x82\xAC"
+      "678"};
+  CHECK(std::string{text.c_str()} ==
+        "12\xE2\x82\xAC"
+        "678");
+  text.append("9");
+  CHECK(std::string{text.c_str()} == "12\xE2\x82\xAC...");
+  CHECK(std::string{FixedText<9>{"123\xE2\x82\xAC"
+                                 "789"}
+                        .c_str()} == "123.....");
+}
+
 TEST_CASE("Appending to a full text changes nothing") {
   FixedText<8> text{"123456789"};
   text.append("more");

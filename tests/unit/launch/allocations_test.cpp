@@ -4,6 +4,7 @@
 
 #include <doctest/doctest.h>
 
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -60,11 +61,7 @@ struct alignas(64) Entry {
   std::uint64_t value = 0;
 };
 
-ShapeKey<64> key_of(std::uint64_t n) {
-  ShapeKey<64> key;
-  for (std::uint64_t t = 0; t < 4; ++t) key.append(Shape{4, n, t, 64});
-  return key;
-}
+std::array<std::uint64_t, 16> key_of(std::uint64_t n) { return {4, n, 0, 64, 4, n, 1, 64, 4, n, 2, 64, 4, n, 3, 64}; }
 
 TEST_CASE("a hit, on the last entry or in the table, allocates nothing, and neither does a lookup that misses") {
   LaunchCache<Entry, Lru<100>> cache(16);

@@ -17,57 +17,7 @@ namespace {
 using namespace rondo;
 using namespace rondo::launch;
 
-template <class Key>
-std::vector<std::uint64_t> words(const Key& key) {
-  const KeyView view = key;
-  return {view.begin(), view.end()};
-}
-
 using Words = std::vector<std::uint64_t>;
-
-TEST_CASE("a key holds the extents of its tensors one after the other, without what fixed copies left behind") {
-  ShapeKey<16> key;
-  key.append(Shape{1, 2, 3, 4, 5});
-  key.append(Shape{6});
-  key.append(Shape{});
-  key.append(Shape{7, 8});
-  key.append(9);
-  CHECK(words(key) == Words{1, 2, 3, 4, 5, 6, 7, 8, 9});
-  key.clear();
-  CHECK(words(key).empty());
-}
-
-TEST_CASE("a key filled to the last word is whole") {
-  ShapeKey<5> key;
-  key.append(Shape{1, 2, 3});
-  key.append(Shape{4, 5});
-  CHECK(!key.overflowed());
-  CHECK(words(key) == Words{1, 2, 3, 4, 5});
-}
-
-TEST_CASE("what does not fit makes the key overflowed, which it stays, and its view empty") {
-  ShapeKey<5> key;
-  key.append(Shape{1, 2, 3});
-  SUBCASE("a tensor") { key.append(Shape{4, 5, 6}); }
-  SUBCASE("words") {
-    for (std::uint64_t w = 0; w < 3; ++w) key.append(w);
-  }
-  CHECK(key.overflowed());
-  CHECK(words(key).empty());
-  for (int i = 0; i < 10; ++i) key.append(Shape{1});
-  for (std::uint64_t w = 0; w < 10; ++w) key.append(w);
-  key.append(Shape{});
-  CHECK(key.overflowed());
-  CHECK(words(key).empty());
-}
-
-TEST_CASE("a rank above the most there may be never makes a key, however much room there is") {
-  ShapeKey<64> key;
-  key.append(Shape{1, 1, 1, 1, 1, 1});
-  CHECK(key.overflowed());
-  key.append(Shape{1});
-  CHECK(words(key).empty());
-}
 
 TEST_CASE("keys are the same if every word is, at every length and place of the difference") {
   auto random = rondo::test::make_random<std::mt19937_64>(5);

@@ -3,6 +3,7 @@
 #include <rondo/session/residents.hpp>
 
 #include <rondo/graph/freeze.hpp>
+#include <rondo/graph/loops.hpp>
 #include <rondo/graph/orchestrated.hpp>
 #include <unit/support.hpp>
 
@@ -40,6 +41,37 @@ TEST_CASE("A resident that is read before any task writes it waits for its uploa
   residents.note_upload(2);
   residents.note_upload(3);
   CHECK(residents.first_awaited() == Residents::none);  // what is not in the arena keeps its contents
+}
+
+TEST_CASE("A resident that only tasks of a 'when' write before it is read waits for its upload") {
+  TaskGraph graph;
+  const auto x = graph.input<float>("x", {4});
+  const auto flag = graph.input<std::int32_t>("flag", {1});
+  const auto perhaps = graph.resident<float>("perhaps", {4});
+  const auto within = graph.resident<float>("within", {4});
+  const auto certain = graph.resident<float>("certain", {4});
+  const auto seen = graph.resident<float>("seen", {4});
+  const auto y = graph.output<float>("y", {4});
+  const auto z = graph.output<float>("z", {4});
+  const auto shown = graph.output<float>("shown", {4});
+  graph.when(flag, [&] {
+    graph.add<Scale>(x, perhaps, 2.0F);
+    graph.add<Scale>(x, within, 2.0F);
+    graph.add<Scale>(within, certain, 2.0F);
+    graph.add<Scale>(x, seen, 2.0F);
+  });
+  graph.make_view(shown, seen);
+  graph.add<Scale>(x, certain, 2.0F);
+  graph.add<Scale>(certain, y, 2.0F);
+  graph.add<Scale>(perhaps, z, 2.0F);
+  const FrozenGraph frozen = freeze(graph);
+
+  Residents residents(frozen.view(), false);
+  CHECK(residents.first_awaited() == index(perhaps.key.tensor()));
+  residents.note_upload(index(perhaps.key.tensor()));
+  CHECK(residents.first_awaited() == index(seen.key.tensor()));
+  residents.note_upload(index(seen.key.tensor()));
+  CHECK(residents.first_awaited() == Residents::none);
 }
 
 TEST_CASE("Where an orchestration adds the tasks every resident waits, and nothing else does") {

@@ -4,6 +4,8 @@
 
 #include <folder.hpp>
 #include <random.hpp>
+#include <rondo/arch/a2a3.hpp>
+#include <rondo/detail/bytes.hpp>
 #include <rondo/graph/static_graph.hpp>
 #include <rondo/platform/host/host.hpp>
 #include <rondo/platform/sim/pool.hpp>
@@ -16,6 +18,7 @@
 #include <doctest/doctest.h>
 
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -23,8 +26,11 @@
 #include <fstream>
 #include <iterator>
 #include <set>
+#include <span>
+#include <stdexcept>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <vector>
 
 using namespace rondo;
@@ -262,6 +268,52 @@ TEST_CASE("Rounds in flight overlap at once if the session is opened from a file
   CHECK(says(three.text, "another number of rounds in flight"));
 }
 
+namespace {
+/// y = x once the gate is open; throws for a negative x.
+struct Gated {
+  static constexpr std::string_view name = "gated";
+  static constexpr auto core = CoreType::vector;
+  static inline std::atomic<bool> is_open{true};
+  static void run(In<float> x, Out<float> y) {
+    while (!is_open.load(std::memory_order_relaxed)) std::this_thread::yield();
+    if (x[0] < 0) throw std::runtime_error("negative");
+    y[0] = x[0];
+  }
+};
+}  // namespace
+
+TEST_CASE("A round that overlaps with others is done when its own tasks are, and fails when they do") {
+  TaskGraph graph;
+  const auto x = graph.input<float>("x", {4});
+  const auto y = graph.output<float>("y", {4});
+  auto last = graph.workspace<float>("w", {4});
+  graph.add<Slow>(x, last);
+  for (int i = 0; i < 3; ++i) {  // a chain, of which two rounds run in the time of one
+    const auto next = graph.workspace<float>("w" + std::to_string(i), {4});
+    graph.add<Slow>(last, next);
+    last = next;
+  }
+  graph.add<Gated>(last, y);
+  auto session = open_pipelined<OnThreads, 2>(graph, on_threads());
+  std::vector<float> hx{1, 2, 3, 4}, hy(4);
+  const auto submit = [&] { return session.submit_round(bind(x, hx), bind(y, hy)); };
+  for (int r = 0; r < 2000 && !session.platform().engine().is_overlapping(); ++r) REQUIRE(session.wait(submit()).ok());
+  REQUIRE(session.platform().engine().is_overlapping());
+  REQUIRE(session.wait(submit()).ok());
+
+  Gated::is_open = false;
+  hx[0] = 7;
+  const auto gated = submit();
+  for (int look = 0; look < 1000; ++look) REQUIRE(session.poll() == 1);
+  Gated::is_open = true;
+  CHECK(session.wait(gated).ok());
+  CHECK(hy[0] == 11);
+
+  hx[0] = -9;
+  CHECK(session.wait(submit()).code() == Errc::kernel_failed);
+  CHECK(hy[0] == 11);
+}
+
 TEST_CASE("A file of another graph, platform, planner or number of threads is refused, and says so") {
   Small small;
   CHECK(small.opened(small.path.c_str()).code == Errc::ok);
@@ -328,6 +380,98 @@ TEST_CASE("Every damaged file is refused, or ignored if the options say so") {
   write(small.path, older);
   CHECK(says(small.opened(small.path.c_str()).text, "another version of Rondo"));
   CHECK(small.opened({nullptr}).code == Errc::ok);
+}
+
+TEST_CASE("A file that is not for this session says what it is") {
+  Small small;
+  const std::vector<std::byte> good = contents(small.path);
+  const auto with = [&](std::size_t at, const auto& value) {
+    std::vector<std::byte> bytes = good;
+    std::memcpy(&bytes[at], &value, sizeof(value));
+    return bytes;
+  };
+  const auto text_of = [&](const std::vector<std::byte>& bytes) {
+    write(small.path, bytes);
+    return small.opened(small.path.c_str()).text;
+  };
+  CHECK(says(text_of(with(0, 'R')), "no file of a session"));
+  CHECK(says(text_of(with(12, std::array<std::uint32_t, 3>{7, 8, 9})), "wrote it: 7.8.9, format 1"));
+  // The name of a platform that fills its place, in a body whose checksum is right.
+  std::vector<std::byte> nameless = good;
+  constexpr std::size_t checksum_at = 32, body_at = 40, name_bytes = 32;
+  std::memset(&nameless[body_at], 'x', name_bytes);
+  rondo::detail::Hash hash;
+  hash.add(std::span(nameless).subspan(body_at));
+  const std::uint64_t checksum = hash.value();
+  std::memcpy(&nameless[checksum_at], &checksum, sizeof(checksum));
+  CHECK(says(text_of(nameless), "it was saved on " + std::string(name_bytes - 1, 'x') + " and is not for a2a3_sim"));
+}
+
+TEST_CASE("A file is for one platform and for the limits of one chip") {
+  const FrozenGraph frozen = freeze(build());
+  const arch::Limits& chip = arch::limits_of<arch::Host>;
+  const auto key = key_of(build());
+  const auto bytes = encode_saved(key, {.arena_bytes = 1024, .offsets = {0, 512}});
+  const auto code_for = [&](const rondo::detail::SavedKey& other) {
+    return raised([&] { (void)rondo::detail::decode_saved("", bytes, other, frozen.view(), chip); }).code;
+  };
+  CHECK(code_for(key) == Errc::ok);
+  auto other_platform = key;
+  other_platform.platform = rondo::detail::FixedText<32>("cuda");
+  CHECK(code_for(other_platform) == Errc::invalid_argument);
+  auto other_chip = key;
+  ++other_chip.chip;
+  CHECK(code_for(other_chip) == Errc::invalid_argument);
+}
+
+TEST_CASE("A plan in a file is good if each block lies in the arena, and each view where its source is") {
+  const arch::Limits& chip = arch::limits_of<arch::A2A3>;
+  const auto code_in = [&](const graph::GraphView& view, std::uint64_t arena_bytes,
+                           std::vector<std::uint64_t> offsets) {
+    const rondo::detail::SavedKey key;
+    const auto bytes = encode_saved(key, {arena_bytes, std::move(offsets)});
+    return raised([&] { (void)rondo::detail::decode_saved("", bytes, key, view, chip); }).code;
+  };
+  const auto code_of = [&](const TaskGraph& graph, std::uint64_t arena_bytes, std::vector<std::uint64_t> offsets) {
+    const FrozenGraph frozen = freeze(graph);
+    return code_in(frozen.view(), arena_bytes, std::move(offsets));
+  };
+  const std::uint64_t block = chip.block_bytes(16);  // of four floats
+  {
+    TaskGraph graph;
+    const auto x = graph.input<float>("x", {4});
+    graph.add<Scale>(x, graph.output<float>("y", {4}), 2.0F);
+    const std::uint64_t second = align_up(block, chip.tensor_alignment);
+    CHECK(code_of(graph, second + block, {0, second}) == Errc::ok);
+    CHECK(code_of(graph, second + block - 1, {0, second}) == Errc::invalid_argument);
+    CHECK(code_of(graph, second + 16, {0, second}) == Errc::invalid_argument);
+    CHECK(code_of(graph, 0, {0, 0}) == Errc::invalid_argument);
+  }
+  {  // A host input is not in the arena.
+    TaskGraph graph;
+    const auto h = graph.host_input<float>("h", {1000});
+    graph.add<Scale>(h, graph.output<float>("y", {4}), 2.0F);
+    CHECK(code_of(graph, block, {0, 0}) == Errc::ok);
+  }
+  {  // Tensors without bytes need no arena.
+    const FrozenGraph frozen = freeze(build());
+    std::vector<graph::TensorRecord> empty(frozen.view().tensors.begin(), frozen.view().tensors.end());
+    for (graph::TensorRecord& tensor : empty) tensor.bytes = 0;
+    graph::GraphView view = frozen.view();
+    view.tensors = empty;
+    CHECK(code_in(view, 0, {0, 0}) == Errc::ok);
+    CHECK(code_in(view, 0, {chip.tensor_alignment, 0}) == Errc::invalid_argument);
+  }
+  {  // A view has no block of its own.
+    TaskGraph graph;
+    const auto x = graph.input<float>("x", {4});
+    const auto last = graph.workspace<float>("last", {1});
+    graph.make_view(last, x, 3);
+    graph.add<Scale>(last, graph.output<float>("y", {1}), 2.0F);
+    const std::uint64_t source = align_up(chip.block_bytes(4), chip.tensor_alignment);
+    CHECK(code_of(graph, source + block, {source, source + 12, 0}) == Errc::ok);
+    CHECK(code_of(graph, source + block, {source, source + 8, 0}) == Errc::invalid_argument);
+  }
 }
 
 TEST_CASE("What a file with a right checksum holds cannot place a tensor outside of the arena, or end in a deadlock") {

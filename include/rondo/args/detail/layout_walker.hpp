@@ -37,7 +37,6 @@ class LayoutWalker {
       case Pattern::placeholder:
       case Pattern::literal: {
         Slot slot = single(d, SlotKind::constant);
-        slot.index = 0;
         slot.value = d.value;
         slot.width = d.narrow ? 4 : 8;
         return add_single(slot);

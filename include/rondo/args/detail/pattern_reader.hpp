@@ -108,14 +108,13 @@ class PatternReader {
       if (text_[closing_] == '}') return true;
       if (text_[closing_] == '{') return fail_stray(Reason::nested_brace, begin_ + 1, closing_);
     }
-    return fail_stray(Reason::unclosed_brace, begin_ + 1, text_.size());
+    return fail_stray(Reason::unclosed_brace, text_.size(), text_.size());
   }
 
   [[nodiscard]] constexpr std::size_t left() const noexcept { return closing_ - at_; }
-  [[nodiscard]] constexpr bool next_is(char c) const noexcept { return left() > 0 && text_[at_] == c; }
-  [[nodiscard]] constexpr bool next_is_digit() const noexcept {
-    return left() > 0 && text_[at_] >= '0' && text_[at_] <= '9';
-  }
+  /// At the end of a pattern, its closing brace is next.
+  [[nodiscard]] constexpr bool next_is(char c) const noexcept { return text_[at_] == c; }
+  [[nodiscard]] constexpr bool next_is_digit() const noexcept { return text_[at_] >= '0' && text_[at_] <= '9'; }
 
   constexpr bool accept(char c) noexcept {
     if (!next_is(c)) return false;

@@ -143,6 +143,7 @@ struct Api {
   static constexpr const char* record_event = "cuEventRecord";
   static constexpr const char* wait_event = "cuStreamWaitEvent";
   static constexpr const char* malloc = "cuMemAlloc";
+  static constexpr const char* free = "cuMemFree";
   static constexpr const char* malloc_host = "cuMemHostAlloc";
   static constexpr const char* free_host = "cuMemFreeHost";
   static constexpr const char* copy = "cuMemcpyAsync";

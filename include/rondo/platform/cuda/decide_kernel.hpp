@@ -19,7 +19,7 @@ class DecideKernel {
   /// What a launch of the kernel decides; as in src/cuda/decide.cu.
   enum class Step : std::uint32_t { when = 0, begin = 1, repeat = 2 };
 
-  explicit DecideKernel(Device& device) noexcept : device_{device}, module_{device} {}
+  DecideKernel(Device& device, const Options&) noexcept : device_{device}, module_{device} {}
 
   /// Called when a graph with loops is loaded. @throws Error on errors of the driver
   void prepare() {

@@ -121,6 +121,7 @@ class Device {
   /// Notes that the bytes that copy_snapshot() took have arrived, so that their buffer is free.
   void reuse_snapshots() noexcept { snapshots_used_ = 0; }
 
+  void note_contents() const noexcept {}  ///< Does nothing: a graph is not run when it is opened.
   /// Notes that work is on the stream, or is about to be.
   void work_begins() noexcept { is_busy_ = true; }
   [[nodiscard]] bool is_busy() const noexcept { return is_busy_; }
@@ -213,15 +214,12 @@ class Device {
   Result stop() noexcept {
     Result first = stream_ == nullptr ? success : wait();
     if (first == waited_too_long && !is_gone()) first = wait();
-    const auto keep = [&](Result code) {
-      if (first == success) first = code;
-    };
     if (stream_ == nullptr && aside_ == nullptr && snapshots_ == nullptr) return first;
     const Result entered = enter();
-    if (entered != stream_is_captured) keep(entered);
-    if (stream_ != nullptr && options_.stream == nullptr) keep(calls().destroy_stream(stream_));
-    if (aside_ != nullptr) keep(calls().destroy_stream(aside_));
-    if (snapshots_ != nullptr) keep(calls().free_host(snapshots_));
+    if (entered != stream_is_captured) keep_first(first, entered);
+    if (stream_ != nullptr && options_.stream == nullptr) keep_first(first, calls().destroy_stream(stream_));
+    if (aside_ != nullptr) keep_first(first, calls().destroy_stream(aside_));
+    if (snapshots_ != nullptr) keep_first(first, calls().free_host(snapshots_));
     stream_ = aside_ = nullptr;
     snapshots_ = nullptr;
     is_busy_ = false;
@@ -232,8 +230,7 @@ class Device {
     if (context_ == nullptr) return success;
     Result first = stop();
     if (!is_gone()) {
-      const Result code = runtime_.close(id_);
-      if (first == success) first = code;
+      keep_first(first, runtime_.close(id_));
     }
     context_ = nullptr;
     return first;

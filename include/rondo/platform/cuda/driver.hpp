@@ -21,6 +21,7 @@ using Graph = void*;
 using GraphNode = void*;
 using GraphExec = void*;
 using streams::Event;
+using streams::keep_first;
 using streams::Stream;
 
 inline constexpr Result success = 0;

@@ -49,8 +49,7 @@ class Modules {
   Result release() noexcept {
     Result first = success;
     for (const Module module : modules_) {
-      const Result code = released(device_.driver().unload_module(module));
-      if (first == success) first = code;
+      keep_first(first, released(device_.driver().unload_module(module)));
     }
     modules_ = {};
     return first;

@@ -105,22 +105,19 @@ class Program {
   Result release() noexcept {
     if (launches_.empty() && modules_.empty() && !is_graph()) return success;
     Result first = device_.wait();
-    const auto keep = [&](Result code) {
-      if (first == success) first = code;
-    };
-    if (const Result entered = device_.enter(); entered != stream_is_captured) keep(entered);
+    if (const Result entered = device_.enter(); entered != stream_is_captured) keep_first(first, entered);
     const auto destroy = [&](GraphExec& exec) {
-      if (exec != nullptr) keep(released(driver().destroy_exec(std::exchange(exec, nullptr))));
+      if (exec != nullptr) keep_first(first, released(driver().destroy_exec(std::exchange(exec, nullptr))));
     };
     destroy(exec_);
     for (GraphExec& exec : sections_) destroy(exec);
     sections_ = {};
-    keep(loops_.release());
+    keep_first(first, loops_.release());
     if (left_ != 0) {
       host_.on_device.value -= left_bytes();
-      keep(released(driver().free(std::exchange(left_, 0))));
+      keep_first(first, released(driver().free(std::exchange(left_, 0))));
     }
-    keep(modules_.release());
+    keep_first(first, modules_.release());
     launches_ = {};
     return first;
   }

@@ -24,7 +24,7 @@ class RefreshKernel {
   static constexpr std::uint32_t most_bytes = 4096;
 
   /// @throws Error on errors of the driver
-  explicit RefreshKernel(Device& device) : device_{device}, module_{device} {
+  RefreshKernel(Device& device, const Options&) : device_{device}, module_{device} {
     if (!module_.load(refresh_ptx, "cuModuleLoadDataEx, for rondo_refresh")) return;
     refresh_ = module_.find("rondo_refresh");
     carried_ = module_.find("rondo_refresh_carried");

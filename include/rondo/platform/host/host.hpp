@@ -83,6 +83,7 @@ class Host : public sim::Hosted<Host<E>, arch::Host, E, sim::NoTraffic> {
     // The allocation has one page before the block and consists of whole pages, unless the size is close to 2^64.
     const Bytes page = host::page_size();
     const Bytes whole{std::max(size.value, align_up(size.value, page.value))};
+    locked_.reserve(locked_.size() + 1);
     const DevicePtr<std::byte> block = Base::allocate(kind, whole, alignment < page ? page : alignment);
     try {
       make_resident(pointer(block), whole);

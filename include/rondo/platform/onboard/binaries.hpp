@@ -87,8 +87,7 @@ class Binaries {
     for (std::vector<BinHandle>& handles : handles_) {
       for (BinHandle& binary : handles) {
         if (binary == nullptr) continue;
-        const AclError code = calls().unload(binary);
-        if (first == code_ok) first = code;
+        keep_first(first, calls().unload(binary));
       }
       handles = {};
     }

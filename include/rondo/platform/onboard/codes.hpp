@@ -12,6 +12,7 @@
 namespace rondo::platform::onboard {
 
 using streams::code_ok;
+using streams::keep_first;
 inline constexpr AclError code_initialised_already = 100002;
 inline constexpr AclError code_bad_parameter = 107000;
 inline constexpr AclError code_not_open = 107002;
@@ -192,6 +193,7 @@ struct Api {
   static constexpr const char* record_event = "aclrtRecordEvent";
   static constexpr const char* wait_event = "aclrtStreamWaitEvent";
   static constexpr const char* malloc = "aclrtMalloc";
+  static constexpr const char* free = "aclrtFree";
   static constexpr const char* malloc_host = "aclrtMallocHost";
   static constexpr const char* free_host = "aclrtFreeHost";
   static constexpr const char* copy = "aclrtMemcpy";

@@ -146,18 +146,15 @@ class CoreKernel {
     if (function_ == nullptr) return code_ok;
     function_ = nullptr;
     AclError first = device_.enter();
-    const auto keep = [&](AclError code) {
-      if (first == code_ok) first = code;
-    };
     if (!by_force && round_ != 0) {
       const AclError waited = device_.synchronize(stream_);
       by_force = errc_of(waited) == Errc::timed_out;
-      keep(waited);
+      keep_first(first, waited);
     }
     if (by_force) device_.end_by_force(stream_);
-    if (stream_ != nullptr) keep(calls().destroy_stream(stream_));
+    if (stream_ != nullptr) keep_first(first, calls().destroy_stream(stream_));
     stream_ = nullptr;
-    keep(binaries_.release());
+    keep_first(first, binaries_.release());
     return first;
   }
 

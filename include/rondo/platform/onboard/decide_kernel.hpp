@@ -27,8 +27,7 @@ class DecideKernel {
     repeat = 2  ///< 0 if the condition holds, else one less than before
   };
 
-  DecideKernel(Device& device, std::span<const KernelBinary> kernels)
-      : device_{device}, kernel_{device, kernels, name} {}
+  DecideKernel(Device& device, const Options& options) : device_{device}, kernel_{device, options.kernels, name} {}
   DecideKernel(const DecideKernel&) = delete;
   DecideKernel& operator=(const DecideKernel&) = delete;
   ~DecideKernel() = default;

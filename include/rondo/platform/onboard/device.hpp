@@ -126,6 +126,9 @@ class Device {
   }
   void note_recorded() const noexcept {}  ///< Does nothing: the mark tells.
 
+  /// Notes that memory may hold what another run would change: anything but args was copied, or a round was launched.
+  void note_contents() const noexcept { has_contents_ = true; }
+  [[nodiscard]] bool has_contents() const noexcept { return has_contents_; }
   /// Notes that work is on the stream, or is about to be.
   void work_begins() noexcept { is_busy_ = true; }
   [[nodiscard]] bool is_busy() const noexcept { return is_busy_; }
@@ -243,18 +246,15 @@ class Device {
   /// Waits, and destroys the stream and its event. @returns the first failure
   AclError destroy_stream() noexcept {
     AclError first = code_ok;
-    const auto keep = [&](AclError code) {
-      if (first == code_ok) first = code;
-    };
     use_callers_stream(false);
     if (stream_ != nullptr) {
-      keep(wait());
-      if (is_busy_ && timeouts_ != 0) keep(wait());  // the second wait ends the work by force
+      keep_first(first, wait());
+      if (is_busy_ && timeouts_ != 0) keep_first(first, wait());  // the second wait ends the work by force
     }
     if (stream_ == nullptr && done_ == nullptr) return first;
-    keep(enter());
-    if (stream_ != nullptr) keep(calls().destroy_stream(stream_));
-    if (done_ != nullptr) keep(calls().destroy_event(done_));
+    keep_first(first, enter());
+    if (stream_ != nullptr) keep_first(first, calls().destroy_stream(stream_));
+    if (done_ != nullptr) keep_first(first, calls().destroy_event(done_));
     stream_ = nullptr;
     done_ = nullptr;
     is_busy_ = false;
@@ -273,10 +273,9 @@ class Device {
       (void)enter();
       const AclError code = calls().reset_device_by_force(static_cast<std::int32_t>(options_.device));
       if (code == code_ok) runtime_.forget(options_.device);
-      if (first == code_ok) first = code;
+      keep_first(first, code);
     }
-    const AclError code = runtime_.close(options_.device);
-    if (first == code_ok) first = code;
+    keep_first(first, runtime_.close(options_.device));
     token_ = entry_ = 0;
     return first;
   }
@@ -376,23 +375,12 @@ class Device {
   std::shared_ptr<Wait> wait_;                          ///< null: the watcher does not watch this device
   std::unique_ptr<std::atomic<bool>> is_done_ = std::make_unique<std::atomic<bool>>(false);
   bool is_busy_ = false;
+  mutable bool has_contents_ = false;
   bool is_stopped_ = false;
   bool has_failed_ = false;
   int timeouts_ = 0;
   Error::Text text_;
   rondo::detail::FixedText<256> kernel_;
-};
-
-/// While it lives, work goes to the session's own stream, as in set-up; afterwards to the caller's, if there is one.
-class OnOwnStream {
- public:
-  explicit OnOwnStream(Device& device) noexcept : device_{device} { device_.use_callers_stream(false); }
-  OnOwnStream(const OnOwnStream&) = delete;
-  OnOwnStream& operator=(const OnOwnStream&) = delete;
-  ~OnOwnStream() { device_.use_callers_stream(true); }
-
- private:
-  Device& device_;
 };
 
 }  // namespace rondo::platform::onboard

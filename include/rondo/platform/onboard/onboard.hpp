@@ -9,22 +9,34 @@
 #include <rondo/platform/concept.hpp>
 #include <rondo/platform/onboard/memory.hpp>
 #include <rondo/platform/onboard/orchestration.hpp>
+#include <rondo/platform/onboard/own_stream.hpp>
 #include <rondo/platform/onboard/program.hpp>
 #include <rondo/platform/onboard/refresh_kernel.hpp>
 #include <rondo/platform/onboard/zero_fill.hpp>
-#include <rondo/platform/streams/callers_stream.hpp>
-#include <rondo/platform/streams/device_queue.hpp>
-#include <rondo/platform/streams/refresh_costs.hpp>
-#include <rondo/platform/streams/round_events.hpp>
-#include <rondo/platform/streams/transfers.hpp>
+#include <rondo/platform/streams/device_platform.hpp>
 
 #include <cstddef>
 #include <cstdint>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
 namespace rondo::platform {
+
+namespace onboard {
+/// See streams::DevicePlatform.
+template <arch::Arch A>
+struct Parts {
+  static constexpr detail::FixedText<32> name_text{A::name, "_onboard"};
+  static constexpr const char* name = name_text.c_str();
+  static constexpr Identity identity{name, A::name, A::soc_prefixes, A::npu_arch};
+  using Options = onboard::Options;
+  using Device = onboard::Device;
+  using Memory = DeviceMemory;
+  using RefreshKernel = onboard::RefreshKernel;
+  using DecideKernel = onboard::DecideKernel;
+  using Program = onboard::Program;
+};
+}  // namespace onboard
 
 /// A real NPU through the ACL runtime. It has device memory, pinned staging and a stream; the graph is
 /// captured once and replayed, and within a replay independent tasks run on streams of their own.
@@ -41,48 +53,23 @@ namespace rondo::platform {
 ///
 /// `RoundEvents`: streams::NoRoundEvents, or streams::RoundEvents, which measure how long rounds take; see Timed.
 template <arch::Arch A, class RoundEvents = streams::NoRoundEvents>
-class Onboard {
-  static constexpr bool is_timed = std::is_same_v<RoundEvents, streams::RoundEvents>;
-  using Transfers = streams::Transfers<A, onboard::Device>;
+class Onboard : public streams::DevicePlatform<A, onboard::Parts<A>, RoundEvents> {
+  using Base = streams::DevicePlatform<A, onboard::Parts<A>, RoundEvents>;
+  using Base::callers_, Base::decide_, Base::device_, Base::host_, Base::last_, Base::memory_, Base::options_,
+      Base::round_ns_, Base::transfers_;
   using OnOwnStream = onboard::OnOwnStream;
-  struct Parts {
-    using Device = onboard::Device;
-    using RefreshKernel = onboard::RefreshKernel;
-    using Program = onboard::Program;
-  };
 
  public:
-  using Arch = A;
   /// The platform of sessions whose policies have `using Time = DeviceTime`.
   using Timed = Onboard<A, streams::RoundEvents>;
   using Options = onboard::Options;
   using Program = onboard::Program;
-  static constexpr detail::FixedText<32> name_text{A::name, "_onboard"};
-  static constexpr const char* name = name_text.c_str();
+  using Base::name;
   static constexpr memory::Concurrency concurrency = memory::Concurrency::in_lanes;
-
-  static constexpr Capabilities capabilities =
-      Capabilities{Capability::close,          Capability::queue,           Capability::snapshot_copy,
-                   Capability::pinned_memory,  Capability::zero_fill,       Capability::arena_move,
-                   Capability::failure_text,   Capability::orchestration,   Capability::remarks,
-                   Capability::holdings,       Capability::device_refresh,  Capability::launch_refresh,
-                   Capability::callers_stream, Capability::memory_registry, Capability::loops,
-                   Capability::stopping,       Capability::memory_kinds,    Capability::device_copy} |
-      (is_timed ? Capabilities{Capability::round_time} : Capabilities{});
-  static constexpr std::uint32_t max_launch_bytes = onboard::RefreshKernel::most_bytes;
+  static constexpr Capabilities capabilities = Base::shared_capabilities | Capabilities{Capability::orchestration};
 
   /// @throws Error no_such_device, unsupported (another chip, too old a runtime), and errors of the runtime
-  explicit Onboard(const Options& options)
-      : options_{options},
-        device_{{name, A::name, A::soc_prefixes, A::npu_arch}, options},
-        memory_{device_, options},
-        zeros_{device_},
-        transfers_{device_},
-        refresh_{device_, options_.kernels},
-        decide_{device_, options_.kernels},
-        refresh_costs_{options_, name, device_, refresh_} {}
-  Onboard(const Onboard&) = delete;
-  Onboard& operator=(const Onboard&) = delete;
+  explicit Onboard(const Options& options) : Base{options}, zeros_{device_} {}
   ~Onboard() { (void)close(true); }
 
   /// Deals the tasks of a graph to the streams on which it is captured. A graph that is dealt already, or has loops, is
@@ -105,7 +92,8 @@ class Onboard {
   /// Allocates memory of one kind, and zeroes it if the warm-up runs over it. @throws Error out_of_memory, unsupported
   [[nodiscard]] DevicePtr<std::byte> allocate(MemoryKind kind, Bytes size, Bytes alignment = Bytes{64}) {
     const DevicePtr<std::byte> block{memory_.allocate(kind, size, alignment)};
-    if (options_.warm_up && programs_ == 0 && !is_used() && size.value != 0 && host_address(block) == nullptr) {
+    if (options_.warm_up && !is_used() && size.value != 0 && kind != MemoryKind::mapped_host) {
+      const OnOwnStream own(device_, true);
       try {
         device_.create_stream();  // unloading the last program has destroyed it
         device_.work_begins();
@@ -114,53 +102,18 @@ class Onboard {
         // The memory may next be used on another stream.
         device_.must("aclrtSynchronizeStreamWithTimeout", device_.wait());
       } catch (...) {
-        (void)release(block);
+        (void)this->release(block);
         throw;
       }
     }
     return block;
   }
-  /// Returns the host address of mapped host memory; null for any other memory.
-  [[nodiscard]] void* host_address(DevicePtr<std::byte> p) const noexcept { return memory_.host_address(p.address()); }
-  /// Gives a block back. Waits for the device first if it may still use the block.
-  Status release(DevicePtr<std::byte> block) noexcept {
-    (void)callers_.wait();
-    const Status waited = transfers_.wait();
-    const onboard::AclError code = memory_.release(block.address());
-    return code == onboard::code_ok ? waited : noted("aclrtFree", code);
-  }
-  /// Allocates host memory that the device accesses directly. @throws Error out_of_memory
-  [[nodiscard]] void* allocate_pinned(Bytes size) { return transfers_.pin(size); }
-  void release_pinned(void* memory) noexcept { transfers_.unpin(memory); }
-  [[nodiscard]] rondo::memory::Space memory_space() const noexcept { return memory_.space(); }
-
-  // --- a round
-  [[gnu::always_inline]] Status copy_in(DevicePtr<std::byte> to, const void* from, Bytes size) noexcept {
-    return transfers_.copy_in(to, from, size.value);
-  }
-  /// Copies to the device; reads the host's bytes before it returns.
-  Status copy_in_snapshot(DevicePtr<std::byte> to, const void* from, Bytes size) noexcept {
-    return transfers_.copy_in_snapshot(to, from, size.value);
-  }
-  [[gnu::always_inline]] Status copy_out(void* to, DevicePtr<const std::byte> from, Bytes size) noexcept {
-    return transfers_.copy_out(to, from, size.value);
-  }
-  /// Makes one copy for each piece.
-  Status copy_on_device(const DeviceCopy& copy) noexcept { return transfers_.copy_on_device(copy); }
-  /// Waits for the device. Makes no call if there is nothing to wait for.
-  Status wait() noexcept {
-    const Status status = transfers_.wait();
-    if (!status.ok()) [[unlikely]]
-      return named(status);
-    events_.read(device_, round_ns_);
-    return status;
-  }
-
   /// Loads a graph. @throws Error as the constructor of onboard::Program does
   template <class Graph>
   [[nodiscard]] Program load(const Graph& graph, args::ArgsTable& args) {
     const OnOwnStream own(device_);
-    prepare(graph.view());
+    device_.create_stream();
+    this->prepare(graph.view());
     return Program(device_, zeros_, options_, graph.view(), args, host_, decide_,
                    [this](Program& program) { begin(program); });
   }
@@ -170,26 +123,8 @@ class Onboard {
     device_.work_begins();
     const char* call = nullptr;
     const onboard::AclError code = zeros_.fill(to.address(), size.value, device_.stream(), call);
-    return code == onboard::code_ok ? wait() : noted(call, code);
+    return code == onboard::code_ok ? this->wait() : this->noted(call, code);
   }
-  /// Tells a program that the arena has moved, with the memory that each round sets to zero and conditions of loops.
-  void move_arena(Program& program, DevicePtr<std::byte> from, DevicePtr<std::byte> to) noexcept {
-    program.move_arena(to.address() - from.address());
-  }
-  Status launch(Program& program) noexcept {
-    if (const onboard::AclError code = transfers_.begin_launch(); code != onboard::code_ok) [[unlikely]]
-      return named(transfers_.refused(code));
-    last_ = &program;
-    const char* call = nullptr;
-    const auto launch = [&]() __attribute__((always_inline)) { return program.launch(call, device_.stream()); };
-    const onboard::AclError code = events_.around(device_, call, device_.stream(), launch);
-    if (code != onboard::code_ok) [[unlikely]]
-      return named(transfers_.refused(code, call));
-    return {};
-  }
-  /// Ends the current round, or else a later one, at the next decision that the host makes about a loop, with
-  /// `stopped`, which poisons the session. Other rounds do not end. Thread safety: any thread.
-  void request_stop() noexcept { host_.stop.make(); }
   /// Why the host decides about loops, as a clause; empty if the device decides about those of all loaded graphs.
   [[nodiscard]] const char* why_host_decides_loops() const noexcept {
     return onboard::why_host_decides(options_, decide_, loaded_);
@@ -205,28 +140,9 @@ class Onboard {
     (void)callers_.wait();
     std::erase(loaded_, &program);
     const onboard::AclError code = program.release();
-    was_launched_ = was_launched_ || last_ != nullptr;
+    if (last_ != nullptr) device_.note_contents();
     if (last_ == &program) last_ = nullptr;
     return unloaded(code);
-  }
-
-  /// The caller's stream, for rounds that are not waited for.
-  [[nodiscard]] streams::CallersStream<onboard::Device>& callers_stream() noexcept { return callers_; }
-
-  // --- args that the device computes
-  /// Whether Rondo's refresh kernel is among the kernels and computes the right addresses.
-  [[nodiscard]] bool can_refresh_args() const noexcept { return refresh_.is_usable(); }
-  /// Returns the host and the device, as cost files name them.
-  [[nodiscard]] auto machine() const { return device_.machine(); }
-  /// Returns the costs of refreshing if they were given, in a file or measured; otherwise null.
-  [[nodiscard]] const args::RefreshCosts* refresh_costs() const noexcept { return refresh_costs_.get(); }
-  Status refresh_args(const args::RefreshOp& op) noexcept {
-    return transfers_.launch_refresh([&](onboard::Stream stream) { return refresh_.launch(op, nullptr, stream); });
-  }
-  /// Refreshes the args with bases that the launch carries; nothing is copied.
-  Status refresh_in_launch(const args::RefreshOp& op, const args::LaunchPayload& payload) noexcept {
-    if (payload.bytes() > max_launch_bytes) return Status{Errc::limit_exceeded};
-    return transfers_.launch_refresh([&](onboard::Stream stream) { return refresh_.launch(op, &payload, stream); });
   }
 
   // --- rounds whose graph a program on the device builds
@@ -238,11 +154,12 @@ class Onboard {
   template <class Graph>
   [[nodiscard]] onboard::Orchestrator load_orchestrator(const Graph& graph, const OrchestratorBinary& binary) {
     const OnOwnStream own(device_);
-    prepare(graph.view());
+    device_.create_stream();
+    this->prepare(graph.view());
     return onboard::Orchestrator(device_, binary, [this] { ++programs_; });
   }
   /// The transfers of a round that launches an orchestrator.
-  [[nodiscard]] Transfers& transfers_of_a_launch() noexcept { return was_launched_ = true, transfers_; }
+  [[nodiscard]] auto& transfers_of_a_launch() noexcept { return device_.note_contents(), transfers_; }
   Status unload(onboard::Orchestrator& orchestrator) noexcept { return unloaded(orchestrator.release()); }
 
   /// Returns where the tasks of graphs that the device builds run, and why.
@@ -250,37 +167,22 @@ class Onboard {
   [[nodiscard]] onboard::Device& device() noexcept { return device_; }
   void note_dispatch(const Dispatch& dispatch) noexcept { dispatch_ = dispatch; }
 
-  /// Opens a queue for rounds in flight, on streams of their own. @throws Error out_of_memory, out_of_resources
-  [[nodiscard]] streams::DeviceQueue<A, Parts, RoundEvents> open_queue(std::size_t slots, std::size_t outputs,
-                                                                       Bytes bytes) {
-    return {device_, refresh_, slots, outputs, bytes, options_.staging, round_ns_, queue_staging_};
-  }
-
   /// Gives the device back. If blocks or pinned memory of this platform are still held, the destructor does it instead.
   Status close() noexcept { return close(false); }
 
   // --- reports
-  /// Returns the runtime's message about the last failure.
-  [[nodiscard]] const Error::Text& failure_text() const noexcept { return device_.failure_text(); }
   template <class Sink>
   void remarks(Moment when, Sink&& sink) const noexcept {
     if (when == Moment::closing && last_ != nullptr) last_->remarks(sink);
     if (when != Moment::opening) return;
     if (!has_virtual_memory()) sink("no virtual memory; blocks are allocated one by one");
-    if (!can_refresh_args()) sink(refresh_.remark());
+    if (!this->can_refresh_args()) sink(this->refresh_.remark());
     if (!dispatch_.reason.empty() && dispatch_.is_asked_for) sink(dispatch_.reason.c_str());
-    refresh_costs_.remark(sink);
-  }
-  /// Returns the time of the last round that was waited for or delivered.
-  [[nodiscard]] double last_round_ns() const noexcept
-    requires is_timed
-  {
-    return round_ns_;
+    this->refresh_costs_.remark(sink);
   }
   template <class Sink>
   void holdings(Sink&& sink) const noexcept {
-    memory_.holdings(sink);
-    transfers_.holdings(sink, queue_staging_, host_.pinned);
+    this->shared_holdings(sink);
     sink("zeros", Bytes{zeros_.held()}, MemoryKind::device);
   }
   [[nodiscard]] bool has_virtual_memory() const noexcept { return memory_.is_virtual(); }
@@ -291,39 +193,16 @@ class Onboard {
   [[nodiscard]] std::uint32_t streams() const noexcept { return last_ == nullptr ? 0 : last_->streams(); }
 
  private:
-  [[nodiscard]] auto& staging() noexcept { return transfers_.staging(); }
-  /// Adds the name of the task to a failure, if the runtime's message names it.
-  [[gnu::cold, gnu::noinline]] Status named(Status status) const noexcept {
-    return last_ == nullptr ? status : last_->blame(status);
-  }
-  [[gnu::cold]] Status noted(const char* call, onboard::AclError code) noexcept {
-    device_.note(call, code);
-    return Status{onboard::errc_of(code)};
-  }
-
-  /// Allocates staging for the bytes that a round copies, within the limit.
-  void prepare(const graph::GraphView& view) {
-    device_.create_stream();
-    events_.open(device_);
-    callers_.open(view);
-    const auto needs = streams::staging_needs<A>(view, Transfers::longest_run, options_.staging);
-    if (const Status status = transfers_.wait(); !status) {
-      throw Error(status.code(), Error::Text{name, ": waiting for what was copied: ", failure_text()});
-    }
-    device_.must("aclrtMallocHost", transfers_.resize(needs.bytes, needs.remembered, needs.inputs, needs.outputs));
-  }
   /// Whether the device's memory may hold something that another run would change.
-  [[nodiscard]] bool is_used() const noexcept {
-    return was_launched_ || last_ != nullptr || transfers_.has_copied_in();
-  }
+  [[nodiscard]] bool is_used() const noexcept { return last_ != nullptr || device_.has_contents(); }
   /// Destroys the stream with the last program. `first`: the failure so far
   Status unloaded(onboard::AclError first) noexcept {
     if (programs_ != 0 && --programs_ == 0) {
-      if (const onboard::AclError code = device_.destroy_stream(); first == onboard::code_ok) first = code;
+      onboard::keep_first(first, device_.destroy_stream());
       transfers_.forget_plan();
-      staging().reset();
+      transfers_.staging().reset();
     }
-    return first == onboard::code_ok ? Status{} : noted("unloading", first);
+    return first == onboard::code_ok ? Status{} : this->noted("unloading", first);
   }
   /// Runs a program once, so that no round pays for its first run. A program that is loaded later, over memory in use,
   /// is not run.
@@ -332,15 +211,15 @@ class Onboard {
     if (program.host_decides()) callers_.host_decides_loops();
     if (options_.warm_up && !program.empty() && !is_used()) {
       program.run_loops_once(true);
-      Status status = launch(program);
-      if (status.ok()) status = wait();
+      Status status = this->launch(program);
+      if (status.ok()) status = this->wait();
       program.run_loops_once(false);
       last_ = nullptr;
       round_ns_ = 0;  // a warm-up is no round
       if (!status) {
         Error::Text text{name, ": the first run, over memory that is all zero, failed: ", status.message(),
                          ". If a kernel cannot stand zeros, set Options::warm_up = false; the platform reports: "};
-        text.append(failure_text());
+        text.append(this->failure_text());
         throw Error(status.code(), text);
       }
     }
@@ -350,47 +229,14 @@ class Onboard {
   }
 
   Status close(bool at_the_end) noexcept {
-    if (is_closed_) return {};
-    const Status waited = transfers_.wait();
-    onboard::AclError first = device_.stop();
-    const auto keep = [&](onboard::AclError code) {
-      if (first == onboard::code_ok) first = code;
-    };
-    keep(events_.close(device_));
-    keep(callers_.close());
-    keep(zeros_.release());
-    keep(refresh_.release());
-    keep(decide_.release());
-    if (at_the_end) keep(staging().release_all()), keep(memory_.release_all());
-    transfers_.forget_plan();
-    keep(staging().release_unused());
-    if (memory_.empty() && !staging().has_pinned()) {
-      keep(device_.close());
-      is_closed_ = true;
-    }
-    return first == onboard::code_ok ? waited : noted("closing", first);
+    return Base::close(at_the_end, [this] { return zeros_.release(); });
   }
 
-  const Options options_;
-  onboard::Device device_;
-  onboard::DeviceMemory memory_;
   onboard::ZeroFill zeros_;
-  Transfers transfers_;
-  streams::CallersStream<onboard::Device> callers_{device_};
-  [[no_unique_address]] RoundEvents events_;
-  double round_ns_ = 0;
-  onboard::RefreshKernel refresh_;
-  onboard::DecideKernel decide_;
-  streams::ConfiguredCosts refresh_costs_;
-  Program* last_ = nullptr;
   std::vector<Program*> loaded_;
   streams::TaskSteps* steps_ = nullptr;
-  bool was_launched_ = false;  ///< whether a round launched a program that has been unloaded
   std::uint32_t programs_ = 0;
-  streams::LoopHost host_{memory_};
   Dispatch dispatch_;
-  std::uint64_t queue_staging_ = 0;
-  bool is_closed_ = false;
 };
 
 }  // namespace rondo::platform

@@ -54,11 +54,8 @@ class Orchestrator {
   AclError release() noexcept {
     if (binary_ == nullptr) return code_ok;
     AclError first = device_.wait();
-    const auto keep = [&](AclError code) {
-      if (first == code_ok) first = code;
-    };
-    keep(device_.enter());
-    keep(calls().unload(binary_));
+    keep_first(first, device_.enter());
+    keep_first(first, calls().unload(binary_));
     binary_ = nullptr;
     return first;
   }

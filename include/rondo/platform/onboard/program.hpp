@@ -158,18 +158,15 @@ class Program {
     // Even without kernels, library calls may still run, and their events may have to be released.
     if (launches_.has_nothing() && !is_captured() && !stepper_.has_events()) return code_ok;
     AclError first = device_.wait();
-    const auto keep = [&](AclError code) {
-      if (first == code_ok) first = code;
-    };
-    keep(device_.enter());
+    keep_first(first, device_.enter());
     const auto destroy = [&](RunInstance& instance) {
-      if (instance != nullptr) keep(calls().destroy_instance(std::exchange(instance, nullptr)));
+      if (instance != nullptr) keep_first(first, calls().destroy_instance(std::exchange(instance, nullptr)));
     };
     for (RunInstance* const instance : {&instance_, &after_fill_, &set_aside_}) destroy(*instance);
     for (RunInstance& instance : sections_) destroy(instance);
-    keep(stepper_.release());
-    keep(loops_.release());
-    keep(launches_.release());
+    keep_first(first, stepper_.release());
+    keep_first(first, loops_.release());
+    keep_first(first, launches_.release());
     return first;
   }
 

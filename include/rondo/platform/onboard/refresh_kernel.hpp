@@ -32,8 +32,7 @@ class RefreshKernel {
 #endif
 
   /// @throws Error on errors of the runtime, and failures of the device when it runs the kernel
-  RefreshKernel(Device& device, std::span<const KernelBinary> kernels)
-      : device_{device}, kernel_{device, kernels, name} {
+  RefreshKernel(Device& device, const Options& options) : device_{device}, kernel_{device, options.kernels, name} {
     kernel_.load();
     if (!kernel_.is_loaded()) return;
     try {

@@ -63,8 +63,7 @@ class ZeroFill {
   AclError release() noexcept {
     AclError first = blocks_.empty() ? code_ok : device_.enter();
     for (void* const block : blocks_) {
-      const AclError code = calls().free(block);
-      if (first == code_ok) first = code;
+      keep_first(first, calls().free(block));
     }
     blocks_ = {};
     bytes_ = held_ = 0;

@@ -49,6 +49,7 @@ class Checked : public EngineOver<Inner> {
   static constexpr bool looks_at_graphs = true;
   static constexpr memory::Concurrency concurrency = memory::Concurrency::unordered;
   static constexpr bool watches_memory = true;
+  static constexpr bool follows_the_arena = true;
   static constexpr bool runs_loops = RunsLoops<Inner>;
 
   /// The options of the inner engine.
@@ -117,6 +118,12 @@ class Checked : public EngineOver<Inner> {
     running_ = nullptr;
     if (last_ == &program.checker) last_ = nullptr;
     return Base::unload(program);
+  }
+
+  template <class P>
+  void move_arena(P& program, DevicePtr<std::byte> from, DevicePtr<std::byte> to) noexcept {
+    program.checker.move_arena(to.address() - from.address());
+    if constexpr (FollowsTheArena<Inner>) inner_.move_arena(program.inner, from, to);
   }
 
   /// Restores the memory from the start of the last round, so that its tasks can run again; outputs and workspace are

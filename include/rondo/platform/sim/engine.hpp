@@ -49,6 +49,10 @@ concept HearsOfCopies = requires(E& engine, Bytes bytes) {
 template <class E>
 concept WatchesMemory = requires { requires E::watches_memory; };
 
+/// An engine whose programs know where the arena is: `void move_arena(program, from, to) noexcept`, between rounds.
+template <class E>
+concept FollowsTheArena = requires { requires E::follows_the_arena; };
+
 /// An engine that runs one round at a time.
 template <class E>
 concept WantsOneRound = HearsOfCopies<E> || WatchesMemory<E>;
@@ -102,6 +106,12 @@ class EngineOver {
   void request_stop() noexcept { inner_.request_stop(); }
   void keep_awake(bool awake) noexcept { inner_.keep_awake(awake); }
   [[nodiscard]] Inner& inner() noexcept { return inner_; }
+
+  static constexpr bool follows_the_arena = FollowsTheArena<Inner>;
+  template <class Program>
+  void move_arena(Program& program, DevicePtr<std::byte> from, DevicePtr<std::byte> to) noexcept {
+    inner_.move_arena(program.inner, from, to);
+  }
 
   void copied_in(Bytes bytes) noexcept
     requires HearsOfCopies<Inner>

@@ -50,6 +50,7 @@ class Hosted {
                    Capability::memory_kinds,   Capability::holdings,       Capability::device_copy} |
       (WantsOneRound<Engine> ? Capabilities{} : Capabilities{Capability::queue, Capability::queued_orchestration}) |
       (OverlapsRounds<Engine> && !TakesTime<Traffic> ? Capabilities{Capability::overlapping_rounds} : Capabilities{}) |
+      (FollowsTheArena<Engine> ? Capabilities{Capability::arena_move} : Capabilities{}) |
       (RunsLoops<Engine> ? Capabilities{Capability::loops} : Capabilities{}) |
       (Learns<Engine> ? Capabilities{Capability::learning} : Capabilities{}) |
       (CountsThreads<Engine> ? Capabilities{Capability::remarks} : Capabilities{}) |
@@ -203,6 +204,10 @@ class Hosted {
   template <class Runtime, class Graph>
   using Orchestration = dynamic::Orchestration<Self, Runtime, Graph>;
 
+  template <class Program>
+  void move_arena(Program& program, DevicePtr<std::byte> from, DevicePtr<std::byte> to) noexcept {
+    engine_.move_arena(program, from, to);
+  }
   void request_stop() noexcept { engine_.request_stop(); }
   void keep_awake(bool awake) noexcept { engine_.keep_awake(awake); }
   [[nodiscard]] Engine& engine() noexcept { return engine_; }

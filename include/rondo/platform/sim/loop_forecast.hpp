@@ -7,6 +7,7 @@
 #include <rondo/graph/records.hpp>
 #include <rondo/platform/sim/virtual_chip.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -22,18 +23,18 @@ class LoopForecast {
   /// argument block of each loop's decision.
   LoopForecast(const graph::GraphView& graph, std::span<const double> costs, std::span<const ArgWord* const> decisions,
                const VirtualChip::Parts& parts)
-      : graph_{graph},
-        whole_{graph},
+      : whole_{graph},
         first_block_(graph.tasks.size() + 1),
         loop_ns_(graph.loops.size()),
         repetitions_(graph.loops.size()),
-        times_(graph.tasks.size()),
-        blocks_(costs.size()),
-        busy_(parts.cores[0] + parts.cores[1]) {
+        times_{std::vector<TaskTimes>(graph.tasks.size()),
+               std::vector<BlockRun>(costs.size()),
+               {},
+               std::vector<double>(parts.cores[0] + parts.cores[1])} {
     for (std::size_t t = 0; t < graph.tasks.size(); ++t) first_block_[t + 1] = first_block_[t] + graph.tasks[t].blocks;
     outlines_.reserve(graph.loops.size());
     chips_.reserve(graph.loops.size());
-    critical_.reserve(graph.tasks.size());
+    times_.critical_path.reserve(graph.tasks.size());
     for (std::uint32_t l = 0; l < graph.loops.size(); ++l) {
       outlines_.emplace_back(graph, l);
       chips_.emplace_back(outlines_[l].view(), parts);
@@ -54,20 +55,16 @@ class LoopForecast {
 
   /// Takes over the times of the chip that has run the outline of the graph.
   void note(const VirtualChip& chip) noexcept {
-    critical_.clear();
-    for (double& busy : busy_) busy = 0;
-    scheduler_busy_ = 0;
+    times_.critical_path.clear();
+    std::fill(times_.busy.begin(), times_.busy.end(), 0);
+    times_.scheduler_busy = 0;
     place(chip, whole_, 0);
     list_critical(chip, whole_);
     charge(chip, whole_, 1);
   }
 
-  // The values of Prediction's members of these names, for all tasks of the graph.
-  [[nodiscard]] std::span<const TaskTimes> times() const noexcept { return times_; }
-  [[nodiscard]] std::span<const BlockRun> blocks() const noexcept { return blocks_; }
-  [[nodiscard]] std::span<const std::uint32_t> critical_path() const noexcept { return critical_; }
-  [[nodiscard]] std::span<const double> busy() const noexcept { return busy_; }
-  [[nodiscard]] double scheduler_busy() const noexcept { return scheduler_busy_; }
+  /// Those of all tasks of the graph.
+  [[nodiscard]] const ChipTimes& times() const noexcept { return times_; }
 
  private:
   /// Writes the costs of an outline's tasks into its chip.
@@ -86,22 +83,22 @@ class LoopForecast {
   void place(const VirtualChip& chip, const graph::Outline& outline, double from) noexcept {
     for (std::size_t i = 0; i < outline.items().size(); ++i) {
       const graph::Outline::Item& item = outline.items()[i];
-      const BlockRun* run = chip.runs().data() + chip.first_block(i);
+      const BlockRun* run = chip.times().blocks.data() + chip.first_block(i);
       if (item.loop != graph::TaskRecord::no_loop) {
         place(chips_[item.loop], outlines_[item.loop], from + run->start);
         continue;
       }
-      times_[item.first] = {from + chip.times()[i].start, from + chip.times()[i].end};
+      times_.tasks[item.first] = {from + chip.times().tasks[i].start, from + chip.times().tasks[i].end};
       for (std::size_t b = first_block_[item.first]; b < first_block_[item.last]; ++b, ++run) {
-        blocks_[b] = {from + run->start, from + run->end, run->core};
+        times_.blocks[b] = {from + run->start, from + run->end, run->core};
       }
     }
   }
   void list_critical(const VirtualChip& chip, const graph::Outline& outline) noexcept {
-    for (const std::uint32_t i : chip.critical_path()) {
+    for (const std::uint32_t i : chip.times().critical_path) {
       const graph::Outline::Item& item = outline.items()[i];
       if (item.loop == graph::TaskRecord::no_loop) {
-        critical_.push_back(item.first);
+        times_.critical_path.push_back(item.first);
       } else {
         list_critical(chips_[item.loop], outlines_[item.loop]);
       }
@@ -109,30 +106,24 @@ class LoopForecast {
   }
   /// Adds the busy times of `times` runs; in place of the core that stands for a loop, those of its repetitions.
   void charge(const VirtualChip& chip, const graph::Outline& outline, double times) noexcept {
-    const std::span<const double> cubes = chip.busy(CoreType::cube), vectors = chip.busy(CoreType::vector);
-    for (std::size_t c = 0; c < cubes.size(); ++c) busy_[c] += times * cubes[c];
-    for (std::size_t c = 0; c < vectors.size(); ++c) busy_[cubes.size() + c] += times * vectors[c];
-    scheduler_busy_ += times * chip.scheduler_busy();
+    const ChipTimes& once = chip.times();
+    for (std::size_t c = 0; c < once.busy.size(); ++c) times_.busy[c] += times * once.busy[c];
+    times_.scheduler_busy += times * once.scheduler_busy;
     for (std::size_t i = 0; i < outline.items().size(); ++i) {
       const std::uint32_t l = outline.items()[i].loop;
       if (l == graph::TaskRecord::no_loop) continue;
-      busy_[chip.runs()[chip.first_block(i)].core] -= times * loop_ns_[l];
+      times_.busy[once.blocks[chip.first_block(i)].core] -= times * loop_ns_[l];
       charge(chips_[l], outlines_[l], times * repetitions_[l]);
     }
   }
 
-  graph::GraphView graph_;
   graph::Outline whole_;                  ///< of the graph
   std::vector<std::size_t> first_block_;  ///< by task
   std::vector<graph::Outline> outlines_;  ///< by loop
   std::vector<VirtualChip> chips_;        ///< by loop: one repetition
   std::vector<double> loop_ns_;           ///< by loop: all repetitions
   std::vector<double> repetitions_;       ///< by loop
-  std::vector<TaskTimes> times_;
-  std::vector<BlockRun> blocks_;
-  std::vector<std::uint32_t> critical_;
-  std::vector<double> busy_;  ///< by core: cube cores first
-  double scheduler_busy_ = 0;
+  ChipTimes times_;
 };
 
 }  // namespace rondo::platform::sim

@@ -9,14 +9,15 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <span>
 #include <vector>
 
 namespace rondo::platform::sim {
 
-/// The memory of the tensors that tasks use, as offsets from the lowest of their addresses, read from the arguments.
-/// Tensors with disjoint lifetimes may overlap. Tensors that a round binds to device memory of the caller can be moved
-/// back to their places in the arena for the duration of a round, so that code that reads the arena also sees them.
+/// The memory of the tensors that tasks use, whose addresses are read from the arguments: the part of the arena from
+/// the lowest to the highest of them, then each tensor that has memory of its own. Offsets count from the first byte
+/// through all of these. Tensors with disjoint lifetimes may overlap. Tensors that a round binds to device memory of
+/// the caller can be moved back to their places in the arena for the duration of a round, so that code that reads the
+/// arena also sees them.
 ///
 /// Cost of moving: a comparison for each argument that may hold the address of such a tensor; only construction
 /// allocates.
@@ -28,7 +29,7 @@ class MemoryMap {
     std::uint64_t end = 0;
     std::uint32_t tensor = 0;  ///< the first tensor that covers it; `no_tensor` for a gap
   };
-  /// The place of a tensor, as an offset from the lowest of them; empty if no task uses it.
+  /// The place of a tensor, as offsets; empty if no task uses it.
   struct Place {
     std::uint64_t begin = 0;
     std::uint64_t end = 0;
@@ -40,7 +41,6 @@ class MemoryMap {
   /// the table itself.
   MemoryMap(const graph::GraphView& graph, const args::ArgsTable& args)
       : graph_{graph}, places_(graph.tensors.size()), moved_(graph.tensors.size()) {
-    std::uint64_t lowest = ~std::uint64_t{0};
     for (std::size_t t = 0; t < graph.tasks.size(); ++t) {
       for (std::uint32_t block = 0; block < graph.tasks[t].blocks; ++block) {
         for (const graph::ArgRecord& arg : graph.args_of(graph.tasks[t])) {
@@ -50,20 +50,21 @@ class MemoryMap {
           const std::uint64_t address = address_in(word);
           slots_.push_back({word, address, arg.tensor});
           places_[arg.tensor] = {address, address + graph.tensors[arg.tensor].bytes};
-          lowest = std::min(lowest, address);
         }
       }
     }
+    const auto is_in_arena = [&](std::uint32_t t) { return !has_memory_of_its_own(t); };
+    add_block(is_in_arena);  // the first, even if it is empty
+    for (std::uint32_t home = 0; home < places_.size(); ++home) {
+      const auto is_in = [&](std::uint32_t t) { return graph::home_of(graph_.tensors, t) == home; };
+      if (has_memory_of_its_own(home)) add_block(is_in);
+    }
     std::vector<std::uint64_t> cuts;
-    for (Place& place : places_) {
+    for (const Place& place : places_) {
       if (place.size() == 0) continue;
-      place.begin -= lowest;
-      place.end -= lowest;
       cuts.push_back(place.begin);
       cuts.push_back(place.end);
     }
-    if (cuts.empty()) return;
-    base_ = lowest;
     std::sort(cuts.begin(), cuts.end());
     cuts.erase(std::unique(cuts.begin(), cuts.end()), cuts.end());
     for (std::size_t c = 0; c + 1 < cuts.size(); ++c) {
@@ -98,9 +99,26 @@ class MemoryMap {
     moved_.assign(moved_.size(), 0);
   }
 
-  [[nodiscard]] std::span<std::byte> bytes() const noexcept {
-    if (segments_.empty()) return {};
-    return {reinterpret_cast<std::byte*>(base_), segments_.back().end};  // NOLINT: simulated device memory
+  /// The arena has moved by `distance` bytes, modulo 2^64. No tensor is moved back.
+  void move_arena(std::uint64_t distance) noexcept {
+    blocks_[0].address += distance;
+    for (Slot& slot : slots_) {
+      if (!has_memory_of_its_own(slot.tensor)) slot.place += distance;
+    }
+  }
+
+  /// The number of bytes.
+  [[nodiscard]] std::size_t size() const noexcept { return blocks_.back().end; }
+  [[nodiscard]] std::byte* at(std::uint64_t offset) const noexcept {
+    std::size_t b = 0;
+    while (offset >= blocks_[b].end && b + 1 < blocks_.size()) ++b;
+    return memory(blocks_[b]) + (offset - blocks_[b].begin);
+  }
+  void save(std::vector<std::byte>& copy) const noexcept {
+    for (const Block& b : blocks_) std::copy_n(memory(b), b.end - b.begin, copy.data() + b.begin);
+  }
+  void restore(const std::vector<std::byte>& copy) const noexcept {
+    for (const Block& b : blocks_) std::copy_n(copy.data() + b.begin, b.end - b.begin, memory(b));
   }
   [[nodiscard]] const std::vector<Segment>& segments() const noexcept { return segments_; }
   [[nodiscard]] const Place& place(std::size_t tensor) const noexcept { return places_[tensor]; }
@@ -125,6 +143,35 @@ class MemoryMap {
     std::uint64_t place;  ///< the address in the arena
     std::uint32_t tensor;
   };
+  /// Contiguous memory.
+  struct Block {
+    std::uint64_t begin;
+    std::uint64_t end;
+    std::uint64_t address;
+  };
+  [[nodiscard]] static std::byte* memory(const Block& block) noexcept {
+    return reinterpret_cast<std::byte*>(block.address);  // NOLINT: simulated device memory
+  }
+  [[nodiscard]] bool has_memory_of_its_own(std::uint32_t tensor) const noexcept {
+    return graph_.tensors[graph::home_of(graph_.tensors, tensor)].is_outside_arena();
+  }
+  /// Adds the memory of the tensors for which `is_in(tensor)`, and makes their addresses offsets.
+  template <class IsIn>
+  void add_block(const IsIn& is_in) {
+    const std::uint64_t begin = blocks_.empty() ? 0 : blocks_.back().end;
+    Block block{begin, begin, ~std::uint64_t{0}};
+    const auto for_each_place = [&](const auto& visit) {
+      for (std::uint32_t t = 0; t < places_.size(); ++t) {
+        if (places_[t].size() != 0 && is_in(t)) visit(places_[t]);
+      }
+    };
+    for_each_place([&](const Place& place) { block.address = std::min(block.address, place.begin); });
+    for_each_place([&](Place& place) {
+      place = {begin + (place.begin - block.address), begin + (place.end - block.address)};
+      block.end = std::max(block.end, place.end);
+    });
+    blocks_.push_back(block);
+  }
   [[nodiscard]] static std::uint64_t address_in(const std::byte* word) noexcept {
     std::uint64_t address = 0;
     std::memcpy(&address, word, sizeof address);
@@ -144,8 +191,8 @@ class MemoryMap {
   std::vector<Slot> slots_;
   std::vector<Place> places_;         ///< by tensor
   std::vector<std::uint64_t> moved_;  ///< by tensor: its address in the memory of the caller; 0: not moved
+  std::vector<Block> blocks_;         ///< the arena's first
   std::vector<Segment> segments_;
-  std::uint64_t base_ = 0;
 };
 
 }  // namespace rondo::platform::sim

@@ -20,6 +20,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -123,27 +124,21 @@ class Model {
       const auto others = static_cast<std::uint32_t>(graph_.tasks.size()) - stated_;
       p.graph = graph_;
       p.run_ns = chip_.makespan();
-      p.cube_busy_ns = chip_.busy(CoreType::cube);
-      p.vector_busy_ns = chip_.busy(CoreType::vector);
-      p.scheduler_busy_ns = chip_.scheduler_busy();
+      const ChipTimes& times = loops_ != nullptr ? loops_->times() : chip_.times();
+      const std::span<const double> busy = times.busy;
+      p.cube_busy_ns = busy.first(modelled_.cube_cores);
+      p.vector_busy_ns = busy.subspan(modelled_.cube_cores);
+      p.scheduler_busy_ns = times.scheduler_busy;
       p.schedulers = control_ == Control::schedulers ? chip_.parts().schedulers : 0;
       p.streams = control_ == Control::streams ? lanes_.count : 0;
       p.stream_busy_ns = chip_.lane_busy();
       p.critical_path_ns = chip_.critical_path_ns();
-      p.critical_path = chip_.critical_path();
-      p.tasks = chip_.times();
-      p.blocks = chip_.runs();
+      p.critical_path = times.critical_path;
+      p.tasks = times.tasks;
+      p.blocks = times.blocks;
       p.stated = stated_;
       p.measured = measured_ ? others : 0;
       p.estimated = measured_ ? 0 : others;
-      if (loops_ == nullptr) return;
-      const std::size_t cubes = p.cube_busy_ns.size();
-      p.cube_busy_ns = loops_->busy().first(cubes);
-      p.vector_busy_ns = loops_->busy().subspan(cubes);
-      p.scheduler_busy_ns = loops_->scheduler_busy();
-      p.critical_path = loops_->critical_path();
-      p.tasks = loops_->times();
-      p.blocks = loops_->blocks();
     }
 
    private:

@@ -69,9 +69,9 @@ class RoundChecker {
         calls_{Inline::load_calls(graph, args)},
         first_call_(graph.tasks.size() + 1),
         map_{graph, args},
-        initial_(map_.bytes().size()),
-        expected_(map_.bytes().size()),
-        before_task_(map_.bytes().size()),
+        initial_(map_.size()),
+        expected_(map_.size()),
+        before_task_(map_.size()),
         compared_(graph.tensors.size()),
         written_(graph.tensors.size()) {
     for (std::size_t t = 0; t < graph.tasks.size(); ++t) first_call_[t + 1] = first_call_[t] + graph.tasks[t].blocks;
@@ -83,15 +83,17 @@ class RoundChecker {
   /// Saves the memory, for the start of each run of the round.
   void begin_round() noexcept {
     map_.move_back();
-    save(initial_);
+    map_.save(initial_);
   }
 
   /// Called after the last run of the round; `is_good`: whether to keep its outputs.
   void end_round(bool is_good) noexcept { map_.move_again(is_good); }
 
+  void move_arena(std::uint64_t distance) noexcept { map_.move_arena(distance); }
+
   /// Restores the saved memory, with the pattern in all outputs and workspace.
   void restore(bool other_poison) noexcept {
-    put_back(initial_);
+    map_.restore(initial_);
     for (std::uint32_t t = 0; t < graph_.tensors.size(); ++t) {
       if (!graph_.tensors[t].is_defined_at_start() && graph::home_of(graph_.tensors, t) == t) poison(t, other_poison);
     }
@@ -105,12 +107,12 @@ class RoundChecker {
       const graph::TaskRecord& task = graph_.tasks[position];
       for_each_written(task, [&](std::uint32_t tensor, bool) { written_[root_of(tensor)] = true; });
       poison_outputs_of(task, false);
-      save(before_task_);
+      map_.save(before_task_);
       if (const Status ran = run_task(position, false, halt); !ran) return ran;
       if (!task.fills) find_stray_writes(task, findings);  // it also zeroes the gaps
       return find_unwritten(position, halt, findings);
     });
-    save(expected_);
+    map_.save(expected_);
     return status;
   }
 
@@ -204,12 +206,6 @@ class RoundChecker {
     return {};
   }
 
-  void save(std::vector<std::byte>& copy) const noexcept {
-    std::copy(map_.bytes().begin(), map_.bytes().end(), copy.begin());
-  }
-  void put_back(const std::vector<std::byte>& copy) const noexcept {
-    std::copy(copy.begin(), copy.end(), map_.bytes().begin());
-  }
   /// Calls `visit(tensor, is_out)` for each tensor that a task writes; an Out must be written completely.
   template <class Visit>
   void for_each_written(const graph::TaskRecord& task, const Visit& visit) const noexcept {
@@ -223,9 +219,8 @@ class RoundChecker {
   /// The difference between the memory and a copy of it, in a range.
   [[nodiscard]] memory_watch::Difference difference(const std::vector<std::byte>& copy, std::uint64_t begin,
                                                     std::uint64_t end) const noexcept {
-    return memory_watch::difference(memory(begin), copy.data() + begin, end - begin);
+    return memory_watch::difference(map_.at(begin), copy.data() + begin, end - begin);
   }
-  [[nodiscard]] std::byte* memory(std::uint64_t offset) const noexcept { return map_.bytes().data() + offset; }
   [[nodiscard]] Status run_task(std::size_t position, bool backwards, Halt& halt) noexcept {
     if (halt.requested()) return halt.status();
     const std::size_t first = first_call_[position];
@@ -243,8 +238,9 @@ class RoundChecker {
   }
   void poison(std::uint32_t tensor, bool other) noexcept {
     const MemoryMap::Place& place = map_.place(tensor);
+    std::byte* const bytes = map_.at(place.begin);
     for (std::uint64_t i = 0; i < place.size(); ++i) {
-      *memory(place.begin + i) = std::byte{memory_watch::poison[other ? 1 : 0][i % 2]};
+      bytes[i] = std::byte{memory_watch::poison[other ? 1 : 0][i % 2]};
     }
   }
   void poison_outputs_of(const graph::TaskRecord& task, bool other) noexcept {
@@ -293,20 +289,19 @@ class RoundChecker {
   }
   [[nodiscard]] Status find_unwritten(std::size_t position, Halt& halt, Findings& findings) noexcept {
     const graph::TaskRecord& task = graph_.tasks[position];
-    const std::byte* const now = map_.bytes().data();
     bool suspicious = false;
     std::uint64_t first = 0;
     for_each_written(
-        task, [&](std::uint32_t t, bool is_out) { suspicious |= is_out && unwritten(t, now, nullptr, first) != 0; });
+        task, [&](std::uint32_t t, bool is_out) { suspicious |= is_out && unwritten(t, now(t), nullptr, first) != 0; });
     if (!suspicious) return {};
 
     // A kernel may write values equal to one poison, but not to both.
-    save(expected_);
-    put_back(before_task_);
+    map_.save(expected_);
+    map_.restore(before_task_);
     poison_outputs_of(task, true);
     if (const Status status = run_task(position, false, halt); !status) return status;
     for_each_written(task, [&](std::uint32_t t, bool is_out) {
-      const std::uint64_t elements = is_out ? unwritten(t, expected_.data(), now, first) : 0;
+      const std::uint64_t elements = is_out ? unwritten(t, expected_.data() + map_.place(t).begin, now(t), first) : 0;
       if (elements == 0) return;
       const graph::TensorRecord& tensor = graph_.tensors[t];
       const std::uint64_t size = tensor.bytes / tensor.count;
@@ -315,7 +310,7 @@ class RoundChecker {
                                 tensor.count, " elements of its Out '", graph_.name(tensor.name),
                                 "' unwritten, the first at index ", first, "; write each, or take it as InOut"}});
     });
-    put_back(expected_);
+    map_.restore(expected_);
     return {};
   }
   void compare_tensor(Finding::Kind kind, std::uint32_t tensor, Findings& findings) noexcept {
@@ -353,6 +348,9 @@ class RoundChecker {
     }
     if (!any) text.append(" no task");
   }
+  /// The bytes of a tensor.
+  [[nodiscard]] const std::byte* now(std::uint32_t tensor) const noexcept { return map_.at(map_.place(tensor).begin); }
+  /// The number of elements of a tensor that hold the poison in both runs; the second may be null.
   [[nodiscard]] std::uint64_t unwritten(std::uint32_t tensor, const std::byte* first_run, const std::byte* second_run,
                                         std::uint64_t& first) const noexcept {
     const graph::TensorRecord& record = graph_.tensors[tensor];
@@ -360,9 +358,8 @@ class RoundChecker {
     std::uint64_t elements = 0;
     for (std::uint64_t at = record.bytes; at != 0;) {
       at -= size;
-      const std::uint64_t offset = map_.place(tensor).begin + at;
-      if (!memory_watch::is_poison(first_run + offset, at, size, false)) continue;
-      if (second_run != nullptr && !memory_watch::is_poison(second_run + offset, at, size, true)) continue;
+      if (!memory_watch::is_poison(first_run + at, at, size, false)) continue;
+      if (second_run != nullptr && !memory_watch::is_poison(second_run + at, at, size, true)) continue;
       first = at / size;
       ++elements;
     }

@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <span>
 #include <vector>
 
 namespace rondo::platform::sim {
@@ -25,6 +24,15 @@ struct BlockRun {
   double start = 0;
   double end = 0;
   std::uint32_t core = 0;  ///< cube cores come first, then vector cores
+};
+
+/// What happened in a run of a graph on a chip.
+struct ChipTimes {
+  std::vector<TaskTimes> tasks;              ///< in the graph's order
+  std::vector<BlockRun> blocks;              ///< the blocks of the first task, then those of the next
+  std::vector<std::uint32_t> critical_path;  ///< positions of tasks
+  std::vector<double> busy;                  ///< how long each core ran kernels: cube cores first
+  double scheduler_busy = 0;                 ///< the sum over all schedulers
 };
 
 /// Simulates a graph on a chip.
@@ -60,17 +68,17 @@ class VirtualChip {
         blocks_left_(graph.tasks.size()),
         blocks_unseen_(graph.tasks.size()),
         taken_(parts.cores[0] + parts.cores[1]),
-        times_(graph.tasks.size()),
-        busy_(parts.cores[0] + parts.cores[1]),
+        times_{
+            std::vector<TaskTimes>(graph.tasks.size()), {}, {}, std::vector<double>(parts.cores[0] + parts.cores[1])},
         to_end_(graph.tasks.size()) {
     for (std::size_t t = 0; t < graph.tasks.size(); ++t) first_block_[t + 1] = first_block_[t] + graph.tasks[t].blocks;
     const std::size_t blocks = first_block_[graph.tasks.size()];
     costs_ = std::vector<double>(blocks);
     task_of_ = std::vector<std::uint32_t>(blocks);
-    runs_ = std::vector<BlockRun>(blocks);
+    times_.blocks = std::vector<BlockRun>(blocks);
     ready_as_ = std::vector<std::uint64_t>(graph.tasks.size());
     events_.reserve(blocks);
-    critical_.reserve(graph.tasks.size());
+    times_.critical_path.reserve(graph.tasks.size());
     for (Queue& queue : ready_) queue.blocks.reserve(graph.tasks.size());
     for (Queue& queue : begun_) queue.blocks.reserve(blocks);
     done_.blocks.reserve(blocks);
@@ -122,13 +130,13 @@ class VirtualChip {
       for (std::uint32_t b = first; b < first_block_[run.task + 1]; ++b) {
         const std::size_t in_turn = (b - first) % run.cores.size();
         const bool is_first = b - first < run.cores.size();
-        BlockRun& block = runs_[b];
-        block.start = is_first ? run.start : runs_[b - run.cores.size()].end;
+        BlockRun& block = times_.blocks[b];
+        block.start = is_first ? run.start : times_.blocks[b - run.cores.size()].end;
         block.end = block.start + costs_[b];
         block.core = before + run.cores[in_turn];
-        busy_[block.core] += costs_[b];
+        times_.busy[block.core] += costs_[b];
       }
-      times_[run.task] = {run.start, run.end};
+      times_.tasks[run.task] = {run.start, run.end};
       lane_busy[dealt.lane_of[run.task]] += run.end - run.start;
     };
     makespan_ = graph::play_lanes(graph_, dealt, chip, task_costs(), visit);
@@ -152,18 +160,10 @@ class VirtualChip {
 
   [[nodiscard]] const Parts& parts() const noexcept { return parts_; }
   [[nodiscard]] double makespan() const noexcept { return makespan_; }
-  [[nodiscard]] std::span<const TaskTimes> times() const noexcept { return times_; }
-  [[nodiscard]] std::span<const BlockRun> runs() const noexcept { return runs_; }
-  /// The time for which each core of a type ran kernels.
-  [[nodiscard]] std::span<const double> busy(CoreType core) const noexcept {
-    const std::span<const double> all = busy_;
-    return core == CoreType::cube ? all.first(parts_.cores[0]) : all.subspan(parts_.cores[0]);
-  }
-  [[nodiscard]] double scheduler_busy() const noexcept { return scheduler_busy_; }
+  /// Those of the last run; its critical path is the longest chain of tasks with unlimited cores and schedulers.
+  [[nodiscard]] const ChipTimes& times() const noexcept { return times_; }
   /// The time for which the busiest lane ran tasks; 0 after run().
   [[nodiscard]] double lane_busy() const noexcept { return lane_busy_; }
-  /// The longest chain of tasks with unlimited cores and schedulers; positions in the graph.
-  [[nodiscard]] std::span<const std::uint32_t> critical_path() const noexcept { return critical_; }
   [[nodiscard]] double critical_path_ns() const noexcept { return critical_ns_; }
 
  private:
@@ -202,18 +202,18 @@ class VirtualChip {
     for (Queue& queue : begun_) queue.clear();
     done_.clear();
     std::fill(taken_.begin(), taken_.end(), false);
-    std::fill(busy_.begin(), busy_.end(), 0);
+    std::fill(times_.busy.begin(), times_.busy.end(), 0);
     for (std::size_t type = 0; type < core_type_count; ++type) free_cores_[type] = parts_.cores[type];
     free_schedulers_ = parts_.schedulers;
     event_number_ = 0;
     ready_count_ = 0;
     makespan_ = 0;
-    scheduler_busy_ = 0;
+    times_.scheduler_busy = 0;
     lane_busy_ = 0;
     for (std::size_t t = 0; t < graph_.tasks.size(); ++t) {
       waits_for_[t] = graph_.predecessor_count[t];
       blocks_left_[t] = blocks_unseen_[t] = graph_.tasks[t].blocks;
-      times_[t] = {-1, 0};
+      times_.tasks[t] = {-1, 0};
     }
   }
   void make_ready(std::uint32_t task) noexcept {
@@ -226,22 +226,22 @@ class VirtualChip {
     switch (event.kind) {
       case Kind::dispatched:
         ++free_schedulers_;
-        if (times_[task].start < 0) {
-          times_[task].start = event.time;
+        if (times_.tasks[task].start < 0) {
+          times_.tasks[task].start = event.time;
           for (std::uint32_t b = block + 1; b < first_block_[task + 1]; ++b) begun_[type_of(task)].push(b);
         }
-        runs_[block].start = event.time;
-        runs_[block].end = event.time + costs_[block];
-        busy_[runs_[block].core] += costs_[block];
-        set(runs_[block].end, Kind::ended, block);
+        times_.blocks[block].start = event.time;
+        times_.blocks[block].end = event.time + costs_[block];
+        times_.busy[times_.blocks[block].core] += costs_[block];
+        set(times_.blocks[block].end, Kind::ended, block);
         break;
       case Kind::ended:
-        times_[task].end = event.time;
+        times_.tasks[task].end = event.time;
         done_.push(block);
         break;
       case Kind::retired:
         ++free_schedulers_;
-        taken_[runs_[block].core] = false;
+        taken_[times_.blocks[block].core] = false;
         ++free_cores_[type_of(task)];
         if (--blocks_left_[task] != 0) break;
         for (const std::uint32_t next : graph_.successors_of(task)) {
@@ -267,13 +267,13 @@ class VirtualChip {
       const std::size_t type = !may_start(1) || (may_start(0) && ready_as(0) < ready_as(1)) ? 0 : 1;
       const bool is_first = begun_[type].empty();
       const std::uint32_t block = queue_of(type).pop();
-      runs_[block].core = take_core(type);
+      times_.blocks[block].core = take_core(type);
       occupy(now, is_first ? parts_.dispatch_ns : parts_.start_block_ns, Kind::dispatched, block);
     }
   }
   void occupy(double now, double ns, Kind kind, std::uint32_t block) noexcept {
     set(now + ns, kind, block);
-    scheduler_busy_ += ns;
+    times_.scheduler_busy += ns;
   }
   std::uint32_t take_core(std::size_t type) noexcept {
     std::uint32_t core = type == 0 ? 0 : parts_.cores[0];
@@ -283,7 +283,7 @@ class VirtualChip {
     return core;
   }
   void find_critical_path() noexcept {
-    critical_.clear();
+    times_.critical_path.clear();
     critical_ns_ = 0;
     std::uint32_t longest = 0;
     for (std::size_t t = graph_.tasks.size(); t-- > 0;) {
@@ -301,7 +301,7 @@ class VirtualChip {
     }
     if (graph_.tasks.empty()) return;
     for (bool more = true; more;) {
-      critical_.push_back(longest);
+      times_.critical_path.push_back(longest);
       more = false;
       for (const std::uint32_t next : graph_.successors_of(longest)) {
         if (!more || to_end_[next] > to_end_[longest]) longest = next;
@@ -315,7 +315,6 @@ class VirtualChip {
   std::vector<double> costs_;
   std::vector<std::uint32_t> task_of_;        ///< by block
   std::vector<std::uint32_t> first_block_;    ///< by task
-  std::vector<BlockRun> runs_;                ///< by block
   std::vector<std::uint32_t> waits_for_;      ///< by task: the number of unfinished predecessors
   std::vector<std::uint32_t> blocks_left_;    ///< by task: the number of blocks that are not retired
   std::vector<std::uint32_t> blocks_unseen_;  ///< by task: the number of blocks that are not yet noticed as done
@@ -331,12 +330,9 @@ class VirtualChip {
   std::uint64_t ready_count_ = 0;
 
   double makespan_ = 0;
-  double scheduler_busy_ = 0;
   double lane_busy_ = 0;
-  std::vector<TaskTimes> times_;
-  std::vector<double> busy_;
+  ChipTimes times_;
   std::vector<double> to_end_;  ///< by task: the longest path to the end, including the task itself
-  std::vector<std::uint32_t> critical_;
   double critical_ns_ = 0;
 };
 

@@ -17,6 +17,10 @@ namespace rondo::platform::streams {
 /// The result of a call of the vendor's API.
 using Code = int;
 inline constexpr Code code_ok = 0;
+/// Sets `first`, the first failure so far, to `code` if there was none.
+constexpr void keep_first(Code& first, Code code) noexcept {
+  if (first == code_ok) first = code;
+}
 /// Rondo's own error code: the library call of a task failed.
 inline constexpr Code library_call_failed = -16;
 /// Rondo's own error code: a stop request ended a round with loops.

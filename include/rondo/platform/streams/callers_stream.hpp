@@ -129,17 +129,16 @@ class CallersStream {
   [[nodiscard]] Status wait() noexcept {
     if (!is_pending_) return {};
     int state = not_captured;
-    Code code = device_.capture_state(state);
-    const std::int64_t begin_ms = code == code_ok ? now_ms() : 0;
-    while (code == code_ok) {
-      int status = 0;
-      code = device_.calls().query_event(end_, &status);
-      if (code != code_ok || status == Api::event_complete) break;
+    if (const Code code = device_.capture_state(state); code != code_ok) return refused(Api::capture_info, code);
+    const std::int64_t begin_ms = now_ms();
+    for (int status = 0;;) {
+      const Code code = device_.calls().query_event(end_, &status);
+      if (code != code_ok) return refused(Api::query_event, code);
+      if (status == Api::event_complete) break;
       if (device_.timeout_ms() >= 0 && now_ms() - begin_ms >= device_.timeout_ms()) return late();
       const timespec pause{0, 50'000};
       (void)nanosleep(&pause, nullptr);
     }
-    if (code != code_ok) return refused(Api::query_event, code);
     is_pending_ = false;
     return {};
   }
@@ -149,8 +148,7 @@ class CallersStream {
     Code first = code_ok;
     for (Event* const event : {&end_, &mark_}) {
       if (*event == nullptr) continue;
-      const Code code = device_.calls().destroy_event(*event);
-      if (first == code_ok) first = code;
+      keep_first(first, device_.calls().destroy_event(*event));
       *event = nullptr;
     }
     last_ = nullptr;

@@ -17,7 +17,6 @@
 #include <cstring>
 #include <iterator>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 
@@ -150,7 +149,7 @@ inline void write_costs(const char* path, const MeasuredCosts& costs) {
   add("launch", costs.launch);
   add("wait", costs.wait);
   text += "\n}\n";
-  detail::write_file(path, "the costs cannot be written there", std::as_bytes(std::span(text)));
+  detail::write_file(path, "the costs cannot be written there", text);
 }
 
 /// Reads a file of costs. A cost that the file omits keeps its default. @throws Error invalid_argument if there is no

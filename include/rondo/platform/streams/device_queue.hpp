@@ -190,23 +190,20 @@ class DeviceQueue {
   Status close() noexcept {
     if (slots_.empty()) return {};
     Code first = device_.enter();
-    const auto keep = [&](Code code) {
-      if (first == code_ok) first = code;
-    };
-    if (const Code code = settle(code_ok); broken_.ok() && lost_ == code_ok) keep(code);
+    if (const Code code = settle(code_ok); broken_.ok() && lost_ == code_ok) keep_first(first, code);
     const auto destroy = [&](Stream& stream) {
-      if (stream != nullptr) keep(calls().destroy_stream(stream));
+      if (stream != nullptr) keep_first(first, calls().destroy_stream(stream));
       stream = nullptr;
     };
     // A slot's stream may wait for another slot's event, so all streams are destroyed before the events.
     for (Slot& slot : slots_) destroy(slot.stream);
     for (Slot& slot : slots_) {
       for (Event* const event : {&slot.computed, &slot.done}) {
-        if (*event != nullptr) keep(calls().destroy_event(*event));
+        if (*event != nullptr) keep_first(first, calls().destroy_event(*event));
         *event = nullptr;
       }
-      keep(slot.events.close(device_));
-      keep(free_staging(slot));
+      keep_first(first, slot.events.close(device_));
+      keep_first(first, free_staging(slot));
     }
     slots_ = std::vector<Slot>();
     return first == code_ok ? Status{} : Status{Api::errc_of(first)};
@@ -251,13 +248,14 @@ class DeviceQueue {
   }
 
   /// Returns room for `size` bytes that are copied to or from `device`: in the current run if they follow it on the
-  /// device, otherwise in a new one. Null if staging has no room; the bytes gathered before have then been handed over.
+  /// device, perhaps after the padding of a tensor, otherwise in a new one. Null if staging has no room; the bytes
+  /// gathered before have then been handed over.
   template <class Flush>
   [[nodiscard]] std::byte* gather(Run& run, std::byte* staging, std::uint64_t device, std::uint64_t size,
                                   Flush flush) noexcept {
     if (run.next == nullptr) run.next = staging;
     std::uint64_t gap = device - run.device - static_cast<std::uint64_t>(run.end - run.begin);
-    if (run.begin == nullptr || gap >= A::tensor_alignment) {
+    if (run.begin == nullptr || (gap != 0 && (gap >= A::tensor_alignment || device % A::tensor_alignment != 0))) {
       flush();
       run.begin = run.end = run.next;
       run.device = device;
@@ -296,6 +294,7 @@ class DeviceQueue {
   /// Waits for the work of opening the session on the device's own stream, such as clearing memory, which must precede
   /// any copy of the queue. After a round that was cancelled because the device failed, every round fails.
   [[gnu::noinline, gnu::cold]] void await_set_up(Slot& s) noexcept {
+    device_.note_contents();
     if (s.code == code_ok) s.code = lost_;
     then(s, Api::synchronize, [&] { return device_.wait(); });
   }
@@ -363,7 +362,7 @@ class DeviceQueue {
     const auto wait_for = [&](Stream stream) {
       if (stream == nullptr || is_late(so_far)) return;
       const Code code = device_.synchronize(stream);
-      if (first == code_ok) first = code;
+      keep_first(first, code);
       if (is_late(code)) so_far = code;
     };
     wait_for(device_.stream());

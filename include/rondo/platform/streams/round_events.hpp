@@ -51,8 +51,7 @@ class RoundEvents {
     Code first = code_ok;
     for (Event* const event : {&begin_, &end_}) {
       if (*event == nullptr) continue;
-      const Code code = device.calls().destroy_event(*event);
-      if (first == code_ok) first = code;
+      keep_first(first, device.calls().destroy_event(*event));
       *event = nullptr;
     }
     return first;

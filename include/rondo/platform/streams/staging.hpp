@@ -174,8 +174,7 @@ class Staging {
   Code release_all() noexcept {
     Code first = code_ok;
     while (!pinned_.empty()) {
-      const Code code = unpin(reinterpret_cast<void*>(pinned_.back().begin));  // NOLINT: what pin() returned
-      if (first == code_ok) first = code;
+      keep_first(first, unpin(reinterpret_cast<void*>(pinned_.back().begin)));  // NOLINT: what pin() returned
     }
     const Code code = release_unused();
     return first == code_ok ? code : first;
@@ -186,8 +185,7 @@ class Staging {
     rondo::memory::Registry::instance().forget_released_by(this);
     for (Block& kept : kept_) {
       if (kept.begin == 0) continue;
-      const Code code = free(reinterpret_cast<void*>(std::exchange(kept, {}).begin));  // NOLINT: what pin() returned
-      if (first == code_ok) first = code;
+      keep_first(first, free(reinterpret_cast<void*>(std::exchange(kept, {}).begin)));  // NOLINT: what pin() returned
     }
     return first;
   }

@@ -70,9 +70,6 @@ class Transfers {
     return {};
   }
 
-  /// Whether anything other than args has been copied to the device.
-  [[nodiscard]] bool has_copied_in() const noexcept { return has_copied_in_; }
-
   /// Reads the host's bytes before it returns. For small copies, such as the args table, the runtime guarantees this.
   Status copy_in_snapshot(DevicePtr<std::byte> to, const void* from, std::uint64_t size) noexcept {
     if (!takes_snapshots_ || size > device_.snapshot_room()) return noted(copy_in_staged(to, from, size));
@@ -379,7 +376,6 @@ class Transfers {
   RoundPlan plan_;
   const char* call_ = "";
   bool takes_snapshots_ = true;
-  bool has_copied_in_ = false;
 };
 
 }  // namespace rondo::platform::streams

@@ -94,7 +94,7 @@ void Transfers<A, Device>::leave_plan_as_it_is() noexcept {
 template <arch::Arch A, class Device>
 Status Transfers<A, Device>::copy_in_unplanned(DevicePtr<std::byte> to, const void* from, std::uint64_t size) noexcept {
   if (size == 0) return {};
-  has_copied_in_ = true;
+  device_.note_contents();
   if (const Code code = leave_plan(); code != code_ok) [[unlikely]]
     return refused(code);
   if (std::byte* const staged = extend_run(in_, to.address(), size); staged != nullptr) {

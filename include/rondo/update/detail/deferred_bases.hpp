@@ -66,6 +66,8 @@ class DeferredBases {
     raise(UpdateLevel::host_input);
     return table_.bytes() + table_.host_input_begin(tensor);
   }
+  /// Notes that the table on the device may have any contents; the next refresh copies all of it.
+  void assume_device_unknown() noexcept;
   /// Changes a constant of a task; the next refresh covers the whole table.
   void set_constant(const graph::GraphView& graph, std::size_t position, const graph::ArgRecord& arg,
                     ArgWord bits) noexcept {
@@ -124,8 +126,6 @@ class DeferredBases {
     if (level == UpdateLevel::model_io) return compared_;
     return {0, 0};
   }
-  /// Called after a failed refresh: the contents on the device are unknown, so the next refresh copies everything.
-  void assume_device_unknown() noexcept;
 
   // --- with a copy of the table on the device
 
@@ -172,8 +172,9 @@ class DeferredBases {
     }
     return id;
   }
-  /// Divides the slots of each base into the segments that are worth a separate copy, for add_segments().
-  void divide(const RefreshCosts& costs);
+  /// Divides the slots of each base into the segments that are worth a separate copy, for add_segments(). They are at
+  /// least `least` bytes apart: a queue may copy fewer bytes between two tensors together with them.
+  void divide(const RefreshCosts& costs, std::uint64_t least);
   void add_segments(std::uint32_t id, Pieces& pieces) const noexcept {
     for (std::uint32_t s = first_segment_[id]; s < first_segment_[id + 1]; ++s) pieces.add(segments_[s]);
   }

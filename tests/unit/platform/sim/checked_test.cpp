@@ -639,3 +639,76 @@ TEST_CASE("A check of a view sees the memory that it shows, also where that is t
   CHECK(weights == Floats(16, 5));
   CHECK(session.platform().release(memory).ok());
 }
+
+TEST_CASE("A check follows the arena of a session of many shapes when it grows") {
+  TaskGraph graph;
+  const Dim n = graph.dim("n");
+  const auto x = graph.input<float>("x", {n});
+  const auto y = graph.output<float>("y", {n});
+  const auto r = graph.resident<float>("r", {1});
+  const auto w = graph.workspace<float>("w", {n});
+  graph.add<AddOne>(x, w);
+  graph.add<AddOne>(w, y);
+  graph.add<Accumulate>(x, r);
+  auto session = open_shaped<A2A3SimOn<Checked<Inline>>>(graph);
+  Floats sum{0};
+  REQUIRE(session.upload(r, sum).ok());
+  Floats small(64, 1), out(64), large(100000, 1), large_out(100000);
+  for (int round = 0; round < 2; ++round) {
+    REQUIRE(session.run_round(bind(x, small), bind(y, out)).ok());
+    CHECK(out == Floats(64, 3));
+    REQUIRE(session.run_round(bind(x, large), bind(y, large_out)).ok());
+    CHECK(large_out == Floats(100000, 3));
+  }
+  session.reserve(Bytes{std::uint64_t{1} << 24U});
+  REQUIRE(session.run_round(bind(x, small), bind(y, out)).ok());
+  REQUIRE(session.download(r, sum).ok());
+  CHECK(sum == Floats{5});
+}
+
+TEST_CASE("A check follows a moved arena, and the memory before is not used again") {
+  TaskGraph graph;
+  const auto x = graph.input<float>("x", {16});
+  const auto y = graph.output<float>("y", {16});
+  graph.add<AddOne>(x, y);
+  auto session = open<A2A3SimOn<Checked<Inline>>>(graph);
+  const Floats in(16, 5);
+  DevicePtr<std::byte> before;
+  for (int move = 0; move < 2; ++move) {
+    const auto memory = session.platform().allocate(session.arena_bytes(), Bytes{4096});
+    REQUIRE(session.move_arena({memory, session.arena_bytes().value}).ok());
+    if (before) CHECK(session.platform().release(before).ok());
+    before = memory;
+    Floats out(16);
+    auto bound = session.allocate(x);
+    REQUIRE(session.upload(bound, in).ok());
+    REQUIRE(session.run_round(bind(x, bound), bind(y, out)).ok());
+    CHECK(out == Floats(16, 6));
+  }
+  CHECK(session.close().ok());
+}
+
+TEST_CASE("A check sees tensors that have memory of their own") {
+  TaskGraph graph;
+  const auto x = graph.input<float>("x", {16});
+  const auto y = graph.output<float>("y", {16});
+  const auto z = graph.output<float>("z", {16});
+  const auto kept = graph.resident<float>("kept", {16});
+  const auto changed = graph.resident<float>("changed", {16});
+  graph.in_memory(kept, MemoryKind::huge_pages);
+  graph.in_memory(changed, MemoryKind::peer);
+  graph.add<AddOne>(x, y);
+  graph.add<Accumulate>(x, kept);
+  graph.add<WritesInput>(changed, z);
+  auto session = open<A2A3SimOn<Checked<Inline>>>(graph);
+  const Floats in(16, 5), weights(16, 1);
+  Floats hy(16), hz(16);
+  REQUIRE(session.upload(kept, weights).ok());
+  REQUIRE(session.upload(changed, weights).ok());
+  CHECK(session.run_round(bind(x, in), bind(y, hy), bind(z, hz)).code() == Errc::check_failed);
+  const auto findings = session.platform().engine().findings();
+  REQUIRE(findings.size() == 1);
+  CHECK(findings[0].kind == Kind::wrote_input);
+  CHECK(says(findings[0].text.c_str(), "changed 1 bytes of tensor 'changed', the first at byte 11"));
+  CHECK(session.close().ok());
+}

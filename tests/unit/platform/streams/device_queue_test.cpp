@@ -7,6 +7,7 @@
 
 #include <doctest/doctest.h>
 
+#include <array>
 #include <cstdlib>
 #include <cstring>
 #include <deque>
@@ -162,6 +163,7 @@ struct ScriptedDevice {
     return found == machine.answers.end() || found->second.empty() ? 0 : found->second.front();
   }
   Code wait() { return machine.call("wait"); }
+  void note_contents() const {}
   void must(const char* call, Code code) const {
     if (code != 0) throw Error(Api::errc_of(code), Error::Text(call));
   }
@@ -202,12 +204,14 @@ struct Rig {
   ScriptedProgram program{machine};
   double round_ns = 0;
   std::uint64_t pinned = 0;
-  std::vector<char> memory = std::vector<char>(bytes, '.');  ///< of the device
+  alignas(apart) std::array<char, bytes> memory;  ///< of the device
   std::vector<char> host = std::vector<char>(bytes, 'h');
   platform::streams::DeviceQueue<arch::A5, ScriptedParts, Events> queue;
 
   explicit Rig(std::uint64_t room = 1024, std::uint64_t most = 1 << 20)
-      : queue{device, refresh, 2, 4, Bytes{room}, Bytes{most}, round_ns, pinned} {}
+      : queue{device, refresh, 2, 4, Bytes{room}, Bytes{most}, round_ns, pinned} {
+    memory.fill('.');
+  }
   ~Rig() {
     (void)queue.close();
     CHECK(pinned == 0);

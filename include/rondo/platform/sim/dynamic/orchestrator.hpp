@@ -239,14 +239,6 @@ class Orchestrator : public StreamCore {
   [[nodiscard]] static ArgumentView view_of(const Region<T, D>& region, const TensorState&) noexcept {
     return {region.address_, region.count_, region.extents_, region.rank_};
   }
-  template <class A>
-  [[nodiscard]] static bool is_contiguous(const A& argument) noexcept {
-    if constexpr (requires { argument.contiguous(); }) {
-      return argument.contiguous();
-    } else {
-      return true;
-    }
-  }
 
   [[noreturn]] static void fail_add(std::string_view task, const char* what) {
     throw Error(Errc::invalid_argument, Error::Text{"task '", task, "' ", what});
@@ -294,8 +286,6 @@ using platform::sim::dynamic::TaskRef;
 using rondo::reads;
 using rondo::updates;
 using rondo::writes;
-template <class Runtime>
-using OrchestratorOf = typename platform::sim::dynamic::OrchestratorFor<Runtime>::type;
 }  // namespace rondo::runtime
 
 #include <rondo/platform/sim/dynamic/orchestrator_impl.hpp>  // IWYU pragma: export

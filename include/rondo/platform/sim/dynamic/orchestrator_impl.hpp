@@ -146,8 +146,10 @@ inline TaskRef Orchestrator<Derived>::add_checked(Blocks blocks, rondo::detail::
         static_assert(rondo::detail::check_argument<Param, std::remove_cvref_t<decltype(argument)>>());
         if constexpr (Parameter::is_tensor) {
           const ArgumentView seen = view_of(argument, *touches[tensors++].tensor);
-          if (!is_contiguous(argument)) [[unlikely]]
-            fail_add(name, "receives a region with gaps; pass it to a raw kernel, or copy it");
+          if constexpr (requires { argument.contiguous(); }) {
+            if (!argument.contiguous()) [[unlikely]]
+              fail_add(name, "receives a region with gaps; pass it to a raw kernel, or copy it");
+          }
           words[I] = static_cast<ArgWord>(seen.address);
           if constexpr (Parameter::rank == 1) {
             words[extent_word++] = static_cast<ArgWord>(seen.count);

@@ -40,7 +40,6 @@ class StreamCore {
   StreamCore(const StreamOptions& options, std::uint32_t threads, std::uint32_t rings, const arch::Limits& limits,
              const graph::GraphView& interface)
       : limits_{limits},
-        late_{options.late && threads == 0},
         ring_count_{rings},
         heap_bytes_{std::min(options.ring_bytes.value, most_ring_bytes) / 1024 * 1024},
         rings_(rings),
@@ -275,7 +274,6 @@ class StreamCore {
   }
 
   arch::Limits limits_;
-  bool late_;
   std::uint32_t ring_count_;
   std::uint64_t heap_bytes_;
   std::vector<ScopeRing> rings_;

@@ -85,7 +85,7 @@ struct InFlight {
   }
   using Graph = Orchestrated<decltype(orchestration({}, {}))>;
   using Rounds = typename P::template Orchestration<Runtime, Graph>;
-  static_assert(runtime::Runner<Rounds> && QueueLaunches<P, Rounds>);
+  static_assert(runtime::Runner<Rounds> && QueueLaunches<rondo::detail::QueueOf<P>, Rounds>);
 
   TaskGraph interface;
   Input<float> x = interface.input<float>("x", {n});

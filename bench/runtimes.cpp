@@ -241,12 +241,12 @@ void run_submit(benchmark::State& state, bool tiles, bool in_turn) {
     seconds = cpu_seconds() - begin;
   };
   RoundSession<P, TensorMap, Orchestrated<decltype(orchestrate)>>::Options options;
-  options.stream.late = true;
-  options.stream.window = 1U << 18;
-  options.stream.tensors = 1U << 18;
-  options.stream.regions = 1U << 20;
-  options.stream.edges = 1U << 20;
-  options.stream.ring_bytes = Bytes{64U << 20};
+  options.orchestration.late = true;
+  options.orchestration.window = 1U << 18;
+  options.orchestration.tensors = 1U << 18;
+  options.orchestration.regions = 1U << 20;
+  options.orchestration.edges = 1U << 20;
+  options.orchestration.ring_bytes = Bytes{64U << 20};
   auto session = open<P, TensorMap>(graph, orchestrate, options);
   std::vector<float> hx((regions + 1) * 16);
   for (int i = 0; i < 5; ++i) {

@@ -10,8 +10,8 @@
 template <class Options>
 Options small_rings() {
   Options options;
-  options.stream.window = options.stream.tensors = 2048;
-  options.stream.regions = options.stream.edges = 8192;
-  options.stream.ring_bytes = rondo::Bytes{1U << 18};
+  options.orchestration.window = options.orchestration.tensors = 2048;
+  options.orchestration.regions = options.orchestration.edges = 8192;
+  options.orchestration.ring_bytes = rondo::Bytes{1U << 18};
   return options;
 }

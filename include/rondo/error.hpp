@@ -67,11 +67,11 @@ enum class Errc : std::uint16_t {
     case Errc::unbound_tensor: return "an input, output or inout is not bound; bind each one once per round";
     case Errc::bound_twice: return "the tensor is bound twice in one round; bind it once";
     case Errc::misaligned:
-      return "device memory starts at an address that is no multiple of 32 (on the host: of 8); align it, or bind it "
-             "by DynamicBindings";
+      return "device memory starts at a misaligned address; tensors need a multiple of 32 (on the host: of 8) or "
+             "DynamicBindings, and a moved arena needs the chip's arena_alignment";
     case Errc::fixed_address:
-      return "a library call, or another task that cannot be refreshed, holds this address; bind host memory, or copy "
-             "the tensor with a task";
+      return "a library call, a recorded round, or a task that cannot be refreshed holds this address; bind the same "
+             "memory, or copy the tensor with a task";
     case Errc::overlapping:
       return "two tensors, or two elements of one, share bound memory that a kernel writes; declare the alias or bind "
              "apart";
@@ -89,7 +89,9 @@ enum class Errc : std::uint16_t {
       return "synchronous and asynchronous rounds do not mix in one session; open a session for each";
     case Errc::closed: return "the session is closed; open a new one";
     case Errc::poisoned: return "an earlier failure left the session unusable; close it and open a new one";
-    case Errc::not_open: return "the device has not been opened; open a session first";
+    case Errc::not_open:
+      return "the device is not open in this process; open a session here (after fork(), that of the parent is of no "
+             "use)";
     case Errc::out_of_memory: return "the device has not enough memory; use smaller tensors";
     case Errc::out_of_resources:
       return "the device has no stream, event or queue left; close sessions that are not needed";

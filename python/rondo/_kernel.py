@@ -25,10 +25,13 @@ def address_of(function: Any) -> Optional[int]:
     return address if isinstance(address, int) else None
 
 
+DECORATED: Any = object()  # stands for the function that kernel() is to decorate
+
+
 def kernel(
-    signature: str, function: Any = None, *, name: Optional[str] = None, core: str = "vector", quiet: bool = False
+    signature: str, function: Any = DECORATED, *, name: Optional[str] = None, core: str = "vector", quiet: bool = False
 ) -> Any:
-    """Makes a kernel of a function; a decorator if no function is given.
+    """Makes a kernel of a function; a decorator if `function` is left out.
 
     `signature` declares the kernel's arguments: tensors as ``x: in f32[n]`` (or ``out``, ``inout``), scalars as
     ``a: f32``, and ``b: block`` for the index of the running block. Tensors that share a symbol must agree in that
@@ -72,11 +75,11 @@ def kernel(
                 f"rondo: kernel '{called}' is a function of Python, which is slow: microseconds for each call, and the"
                 " GIL; pass a function of C, a numba.cfunc, or quiet=True",
                 RuntimeWarning,
-                stacklevel=3 if function is not None else 2,
+                stacklevel=3 if function is not DECORATED else 2,
             )
         return made
 
-    if function is None and name is None:
+    if function is DECORATED:
         return make
     return make(0 if function is None else function)
 

@@ -822,8 +822,10 @@ void define_session(py::module_& module) {
            py::arg("array"))
       .def("set_scalar", &Session::set_scalar, py::arg("task"), py::arg("n"), py::arg("value"),
            "Changes the n-th scalar of a task from the next round on.")
-      .def("request_stop", &Session::request_stop,
-           "Ends the current round, or else the next, and poisons the session. May be called from any thread.")
+      .def(
+          "request_stop", &Session::request_stop,
+          "Ends the current round, or else the next, and poisons the session. On NPUs and GPUs it ends the first round "
+          "that reaches a loop about which the host decides, and no other. May be called from any thread.")
       .def("close", &Session::close, "Releases everything; later calls raise Error with code closed.")
       .def("__enter__", [](const py::object& session) { return session; })
       .def("__exit__", [](Session& session, const py::object& type, const py::args&) { session.leave(type.is_none()); })

@@ -100,6 +100,14 @@ class KernelTest(unittest.TestCase):
 
     # --- functions of Python
 
+    def test_a_decorated_function_may_have_another_name(self):
+        @rondo.kernel(SAXPY, name="saxpy", quiet=True)
+        def body(x, y, a):
+            y += a * x
+
+        self.assertEqual(body.name, "saxpy")
+        self.assertEqual(rounds_of(saxpy_session(body)), [0, 4, 8, 12])
+
     def test_a_function_of_python_takes_arrays_numbers_and_its_block(self):
         seen = []
 

@@ -123,7 +123,7 @@ template <Platform P>
     using S = RoundSession<P, Policies, Source>;
     typename S::Options own;
     set_options(own, options);
-    if (options.threads != 0) own.stream.threads = options.threads;
+    if (options.threads != 0) own.orchestration.threads = options.threads;
     FrozenGraph frozen = freeze_interface(interface.tasks);
     const graph::GraphView view = frozen.view();  // stays valid when the graph moves
     return std::make_unique<SessionOf<S>>(Source{std::move(frozen), {std::move(orchestration), view}}, own, 1U,

@@ -58,9 +58,9 @@ void check(const char* name, bool late) {
     }
   };
   typename RoundSession<P, With<R>, Orchestrated<std::remove_cv_t<decltype(orchestration)>>>::Options options;
-  options.stream.late = late;
-  options.stream.ring_bytes = Bytes{8192};
-  options.stream.window = 256;
+  options.orchestration.late = late;
+  options.orchestration.ring_bytes = Bytes{8192};
+  options.orchestration.window = 256;
   auto session = open<P, With<R>>(graph, orchestration, options);
   std::vector<float> hx(64, 1.0F), hy(64);
   int hn = 100;

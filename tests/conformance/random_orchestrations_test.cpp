@@ -267,14 +267,14 @@ void check_seeds(Setting setting, std::uint32_t first, std::uint32_t count) {
     Program<Orchestrating<Round>>(round.value(seed), backend);
   };
   typename RoundSession<P, With<R>, Orchestrated<std::remove_cv_t<decltype(orchestration)>>>::Options options;
-  if (setting.threads != 0) options.stream.threads = setting.threads;
-  options.stream.late = setting.late;
+  if (setting.threads != 0) options.orchestration.threads = setting.threads;
+  options.orchestration.late = setting.late;
   if (setting.tight) {
-    options.stream.window = is_explicit ? 256 : 4;
-    options.stream.ring_bytes = Bytes{is_explicit ? 32768U : 8192U};
-    options.stream.tensors = 64;
-    options.stream.regions = 256;
-    options.stream.edges = is_explicit ? 4096 : 4;
+    options.orchestration.window = is_explicit ? 256 : 4;
+    options.orchestration.ring_bytes = Bytes{is_explicit ? 32768U : 8192U};
+    options.orchestration.tensors = 64;
+    options.orchestration.regions = 256;
+    options.orchestration.edges = is_explicit ? 4096 : 4;
   }
   std::vector<std::byte> binary;
   if constexpr (is_over_stand_in<P>) {

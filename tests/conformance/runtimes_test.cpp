@@ -236,9 +236,9 @@ TEST_CASE_TEMPLATE("10000 intermediates pass through a ring that holds a few, sc
   const auto x = graph.input<float>("x", {16});
   const auto y = graph.inout<float>("y", {16});
   Options<C> options;
-  options.stream.ring_bytes = Bytes{4096};
-  options.stream.tensors = 64;
-  options.stream.window = 128;
+  options.orchestration.ring_bytes = Bytes{4096};
+  options.orchestration.tensors = 64;
+  options.orchestration.window = 128;
   auto session = open_case<C>(
       graph,
       [=](auto& round) {
@@ -404,7 +404,7 @@ TEST_CASE_TEMPLATE("a ring that nothing will free is a deadlock that names scope
   TaskGraph graph;
   const auto y = graph.inout<float>("y", {16});
   Options<C> options;
-  options.stream.ring_bytes = Bytes{4096};
+  options.orchestration.ring_bytes = Bytes{4096};
   auto session = open_case<C>(
       graph,
       [=](auto& round) {
@@ -425,7 +425,7 @@ TEST_CASE_TEMPLATE("a ring that nothing will free is a deadlock that names scope
   INFO(std::string(text.c_str()));
   CHECK(contains(text, "scope 1 (depth 1) waits for room that nothing will free"));
   CHECK(contains(text, C::is_explicit ? "ring 0 holds 4096 bytes, and" : "ring 1 holds 4096 bytes, and"));
-  CHECK(contains(text, "enlarge StreamOptions::ring_bytes or end scopes earlier"));
+  CHECK(contains(text, "enlarge OrchestrationOptions::ring_bytes or end scopes earlier"));
   CHECK(session.close().ok());
 }
 
@@ -433,7 +433,7 @@ TEST_CASE_TEMPLATE("a scope with more tasks than the window publishes none: a de
   TaskGraph graph;
   const auto y = graph.inout<float>("y", {16});
   Options<C> options;
-  options.stream.window = 64;
+  options.orchestration.window = 64;
   auto session = open_case<C>(
       graph,
       [=](auto& round) {
@@ -451,8 +451,8 @@ TEST_CASE("a slow kernel is no deadlock, however long the orchestration waits") 
   TaskGraph graph;
   const auto y = graph.inout<float>("y", {16});
   Options<C> options;
-  options.stream.window = 4;
-  options.stream.threads = 1;
+  options.orchestration.window = 4;
+  options.orchestration.threads = 1;
   auto session = open_case<C>(
       graph,
       [=](auto& round) {
@@ -472,7 +472,7 @@ TEST_CASE_TEMPLATE("256 readers and then a writer, again and again, with few edg
   const auto n = graph.inout<std::int32_t>("n", {1});
   const auto sum = graph.inout<std::int32_t>("sum", {256});
   Options<C> options;
-  options.stream.edges = C::is_explicit ? 2048 : 16;
+  options.orchestration.edges = C::is_explicit ? 2048 : 16;
   auto session = open_case<C>(
       graph,
       [=](auto& round) {
@@ -510,9 +510,9 @@ TEST_CASE("tasks of inner scopes come and go while one of an outer scope still r
   const auto y = graph.inout<float>("y", {16});
   const auto z = graph.inout<float>("z", {16});
   Options<C> options;
-  options.stream.window = 8;
-  options.stream.threads = 2;
-  options.stream.ring_bytes = Bytes{2048};
+  options.orchestration.window = 8;
+  options.orchestration.threads = 2;
+  options.orchestration.ring_bytes = Bytes{2048};
   auto session = open_case<C>(
       graph,
       [=](auto& round) {
@@ -550,7 +550,7 @@ using AicpuOnPool = On<A2A3SimOn<Pool>, AicpuBuildGraph>;
 TEST_CASE_TEMPLATE("with more workers than cores every round comes to its end", C, MapOnPool, AicpuOnPool) {
   Doubling g;
   Options<C> options;
-  options.stream.threads = 16;
+  options.orchestration.threads = 16;
   auto session = open_case<C>(g.graph, g.orchestration(), options);
   for (int round = 0; round < 200; ++round) check_doubling(session, g, round % 20);
 }
@@ -566,7 +566,7 @@ TEST_CASE_TEMPLATE("tasks that do not depend on each other run at the same time"
     await([] { return arrived >= 2; });
   };
   Options<C> options;
-  options.stream.threads = 2;
+  options.orchestration.threads = 2;
   auto session = open_case<C>(
       graph,
       [=](auto& round) {
@@ -712,8 +712,8 @@ TEST_CASE("The least options of rings are raised to what a queue holds at least"
     const auto x = graph.input<float>("x", {4});
     const auto y = graph.output<float>("y", {4});
     Options<On<A2A3SimOn<Pool>, TensorMapRingBuffer>> options;
-    (of_tasks ? options.stream.window : options.stream.tensors) = 1;
-    options.stream.threads = 1;
+    (of_tasks ? options.orchestration.window : options.orchestration.tensors) = 1;
+    options.orchestration.threads = 1;
     auto session = open<A2A3SimOn<Pool>, With<TensorMapRingBuffer>>(
         graph,
         [=](auto& round) {
@@ -749,7 +749,7 @@ TEST_CASE("the rings are device memory: what is not there is an error at opening
   } catch (const Error& e) {
     CHECK(e.code() == Errc::out_of_memory);
   }
-  options.stream.ring_bytes = Bytes{1U << 16};
+  options.orchestration.ring_bytes = Bytes{1U << 16};
   auto session = open<A2A3Sim, With<TensorMapRingBuffer>>(graph, [](auto&) {}, options);
   CHECK(session.close().ok());
 }

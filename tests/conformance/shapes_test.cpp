@@ -291,6 +291,74 @@ TEST_CASE_TEMPLATE("A failure that poisons does so for every shape, known or new
   CHECK_THROWS_AS(session.reserve(Bytes{1 << 20}), Error);
 }
 
+namespace {
+/// A planner that fails in a way of its own.
+template <class Thrown>
+struct Throws {
+  static inline bool throws = false;
+  static memory::Plan plan(const memory::Problem& problem) {
+    if (throws) throw Thrown{};
+    return memory::Greedy::plan(problem);
+  }
+};
+struct Odd : std::runtime_error {
+  Odd() : std::runtime_error("an odd number") {}
+};
+template <class Thrown>
+struct PlannedBy : DefaultPolicies {
+  using Plan = Throws<Thrown>;
+};
+template <class Thrown>
+void check_throwing_planner(const char* told) {
+  const Weighing m;
+  auto session = open_shaped<A2A3Sim, PlannedBy<Thrown>>(m.graph);
+  upload(session, m);
+  float total = 0;
+  run_checked(session, m, 4, 1, total);
+  Floats x(8 * columns, 1), y(8);
+  Throws<Thrown>::throws = true;
+  const Status status = session.run_round(bind(m.x, x), bind(m.y, y));
+  CHECK(status.code() == Errc::invalid_argument);
+  CHECK(std::string(session.explain(status).c_str()).find(told) != std::string::npos);
+  run_checked(session, m, 4, 2, total);  // a known shape goes on
+  Throws<Thrown>::throws = false;
+  run_checked(session, m, 8, 3, total);
+}
+}  // namespace
+
+TEST_CASE("Whatever a planner throws, a round of a new shape returns a status, and the session goes on") {
+  check_throwing_planner<Odd>("threw: an odd number");
+  check_throwing_planner<int>("threw an exception");
+}
+
+TEST_CASE_TEMPLATE("A device that is lost while a session is set up further poisons it", P, A2A3OverStandIn,
+                   A5OverStandIn) {
+  for (const char* const step : {"reserve", "prepare", "upload", "a round"}) {
+    CAPTURE(step);
+    const Weighing m;
+    auto session = open_shaped<P>(m.graph);
+    if (step[0] != 'u') upload(session, m);
+    std::string told;
+    rondo_stand_in_fault("aclrtSynchronizeStreamWithTimeout", 1, 507015);
+    try {
+      if (step[0] == 'r') session.reserve(Bytes{1 << 20});
+      if (step[0] == 'p') session.prepare({{m.n, 40}});
+    } catch (const Error& e) {
+      CHECK(e.code() == Errc::device_failed);
+      told = e.what();
+    }
+    CHECK(told.empty() == (step[0] != 'r' && step[0] != 'p'));
+    Floats x(40 * columns, 1), y(40);
+    const auto round = [&] { return session.run_round(bind(m.x, x), bind(m.y, y)); };
+    if (step[0] == 'u') CHECK(session.upload(m.w, Floats{1, 2, 3}).code() == Errc::device_failed);
+    if (step[0] == 'a') CHECK(round().code() == Errc::device_failed);
+    CHECK(session.poisoned());
+    CHECK(round().code() == Errc::poisoned);
+    (void)session.close();
+    rondo_stand_in_reset();
+  }
+}
+
 TEST_CASE_TEMPLATE("A shape that the device cannot hold is refused, and the others go on", P, A2A3Sim, A2A3OverStandIn,
                    A5OverStandIn) {
   const Weighing m;

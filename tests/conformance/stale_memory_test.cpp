@@ -218,6 +218,68 @@ TEST_CASE_TEMPLATE("A round that packs from memory that is gone is refused befor
   }
 }
 
+TEST_CASE_TEMPLATE("Strides do not hide that memory is another session's arena, or was the session's own", P,
+                   RONDO_TEST_PLATFORMS) {
+  if constexpr (HasDeviceCopy<P>) {
+    Fixture<P> f, other;
+    const std::int64_t count = n / 2, apart = 8;
+    const StridedLayout every_other(4, &count, &apart, 1);
+    const auto theirs = other.session.pair(other.g.w).device().template as<std::byte>();
+    const auto before = f.session.pair(f.g.w).device().template as<std::byte>();
+    TaskGraph half;
+    const auto x = half.input<float>("x", {n / 2});
+    const auto w = half.resident<float>("w", {n});
+    const auto y = half.output<float>("y", {n / 2});
+    half.add<kernels::Scale>(x, y, 2.0F);
+    half.add<kernels::Scale>(w, half.workspace<float>("t", {n}), 2.0F);
+    auto session = open<P, CheckedPolicies>(half);
+    REQUIRE(session.upload(w, Floats(n, 2)).ok());
+    Floats hy(n / 2);
+    DynamicBindings dynamic(session);
+    REQUIRE(dynamic.bind(y.key.tensor(), static_cast<void*>(hy.data()), Bytes{2 * n}).ok());
+    const auto refuses = [&](DevicePtr<std::byte> first, const char* cause) {
+      REQUIRE(dynamic.bind(x.key.tensor(), first, every_other).ok());
+      const Status status = session.run_round(dynamic);
+      CHECK(status.code() == Errc::stale_memory);
+      const std::string text = session.explain(status).c_str();
+      CHECK_MESSAGE(text.find(cause) != std::string::npos, text);
+    };
+    refuses(theirs, "another session's arena");
+    refuses(before, "another session's arena");
+    const auto own = session.pair(w).device().template as<std::byte>();
+    REQUIRE(dynamic.bind(x.key.tensor(), own, every_other).ok());
+    REQUIRE(session.run_round(dynamic).ok());
+    CHECK(hy == Floats(n / 2, 4));
+    const Bytes size = session.arena_bytes();
+    DeviceFloats<P> elsewhere(session.platform(), size.value / 4);
+    REQUIRE(session.move_arena({elsewhere.span().data().template as<std::byte>(), size.value}).ok());
+    REQUIRE(session.upload(w, Floats(n, 2)).ok());
+    refuses(own, "arena was at this address and has moved");
+  }
+}
+
+TEST_CASE_TEMPLATE("An arena does not move into that of another session", P, RONDO_TEST_PLATFORMS) {
+  Fixture<P> f, other;
+  const DevicePtr<std::byte> theirs = other.session.pair(other.g.w).device().template as<std::byte>();
+  const DevicePtr<std::byte> base{theirs.address() / 1024 * 1024};
+  const Status status = f.session.move_arena({base, f.session.arena_bytes().value});
+  CHECK(status.code() == Errc::stale_memory);
+  CHECK(std::string(f.session.explain(status).c_str()).find("another session's arena") != std::string::npos);
+  for (Fixture<P>* const each : {&f, &other}) {
+    each->runs(bind(each->g.x, each->x), bind(each->g.y, each->y));
+    CHECK(each->y == Floats(n, 3));
+  }
+  // Two sessions may take turns in memory of the caller's.
+  const Bytes size = f.session.arena_bytes();
+  DeviceFloats<P> shared(f.session.platform(), size.value / 4);
+  for (Fixture<P>* const each : {&f, &other}) {
+    REQUIRE(each->session.move_arena({shared.span().data().template as<std::byte>(), size.value}).ok());
+    REQUIRE(each->session.upload(each->g.w, Floats(n, 2)).ok());
+    each->runs(bind(each->g.x, each->x), bind(each->g.y, each->y));
+    CHECK(each->y == Floats(n, 3));
+  }
+}
+
 TEST_CASE_TEMPLATE("Rounds in flight and rounds of several shapes do not pack from memory that is gone either", P,
                    RONDO_TEST_PLATFORMS) {
   Graph g;
@@ -250,6 +312,31 @@ TEST_CASE_TEMPLATE("Rounds in flight and rounds of several shapes do not pack fr
   const Status of_pair = shaped.run_round(bind(s.x, apart_in), bind(s.y, y));
   CHECK(of_pair.code() == Errc::stale_memory);
   CHECK(std::string(shaped.explain(of_pair).c_str()).find("tensor 'x'") == 0);
+}
+
+TEST_CASE_TEMPLATE("Of rounds of several shapes in flight, each refusal tells its own cause", P, RONDO_TEST_PLATFORMS) {
+  Shapes s;
+  auto session = open_shaped<P, CheckedPolicies, launch::Lru<64>, 2>(std::move(s.graph));
+  Fixture<P> other;
+  const DeviceSpan<float> theirs(other.session.pair(other.g.w).device(), n);
+  std::optional<DeviceFloats<P>> memory(std::in_place, session.platform(), n, 5.0F);
+  const DeviceSpan<float> gone = memory->span();
+  const Floats x(n, 1);
+  Floats y(n);
+  REQUIRE(session.run_round(bind(s.x, x), bind(s.y, y)).ok());
+  memory.reset();
+  const auto refuses = [&](DeviceSpan<float> bound, const char* cause) {
+    const Status status = session.submit_round(bind(s.x, bound), bind(s.y, y)).submitted();
+    CHECK(status.code() == Errc::stale_memory);
+    const std::string text = session.explain(status).c_str();
+    CHECK_MESSAGE(text.find(cause) != std::string::npos, text);
+  };
+  for (int round = 0; round < 4; ++round) {  // in both slots
+    refuses(gone, "was released");
+    REQUIRE(session.submit_round(bind(s.x, x), bind(s.y, y)));
+    refuses(theirs, "another session's arena");
+    REQUIRE(session.wait_all().ok());
+  }
 }
 
 TEST_CASE_TEMPLATE("Rounds in flight and rounds of several shapes are refused, too", P, RONDO_TEST_PLATFORMS) {

@@ -201,6 +201,29 @@ TEST_CASE("Who asks for no zeros gets no fill") {
   CHECK(freeze(graph).view().tasks.size() == 2);
 }
 
+TEST_CASE("Tasks that only read zeros are readers of them, and nothing else") {
+  for (const Zeroed when : {Zeroed::each_round, Zeroed::once}) {
+    TaskGraph graph(Edges::explicit_);
+    const auto zeros = graph.workspace<float>("zeros", {4});
+    const auto a = graph.output<float>("a", {4});
+    const auto b = graph.output<float>("b", {4});
+    const auto shown = graph.output<float>("shown", {4});
+    graph.zero(zeros, when);
+    graph.make_view(shown, zeros);
+    const TaskId first = graph.add<kernels::Scale>(zeros, a, 2.0F);
+    graph.add<kernels::Scale>(zeros, b, 3.0F);
+    auto session = open<A2A3Sim>(graph);
+    const graph::GraphView view = session.interface();
+    for (std::size_t t = 0; t < view.tasks.size(); ++t) {
+      if (!view.tasks[t].fills) CHECK(view.successors_of(t).empty());
+      if (view.tasks[t].added_as == index(first)) CHECK(view.predecessor_count[t] == (when == Zeroed::once ? 0 : 1));
+    }
+    Floats ha(4, 1), hb(4, 1), hs(4, 1);
+    REQUIRE(session.run_round(bind(a, ha), bind(b, hb), bind(shown, hs)).ok());
+    for (const Floats& each : {ha, hb, hs}) CHECK(each == Floats(4, 0));
+  }
+}
+
 TEST_CASE("What kernels clean up themselves is zeroed when the session opens, and by no round") {
   TaskGraph graph;
   const auto x = graph.input<float>("x", {size});

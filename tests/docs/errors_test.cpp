@@ -196,6 +196,55 @@ Mistakes in_a_round() {
   return all;
 }
 
+const char* name_of(Errc code) {
+  switch (code) {
+    case Errc::ok: return "ok";
+    case Errc::invalid_argument: return "invalid_argument";
+    case Errc::overflow: return "overflow";
+    case Errc::null_memory: return "null_memory";
+    case Errc::wrong_size: return "wrong_size";
+    case Errc::wrong_tensor: return "wrong_tensor";
+    case Errc::unbound_tensor: return "unbound_tensor";
+    case Errc::bound_twice: return "bound_twice";
+    case Errc::misaligned: return "misaligned";
+    case Errc::fixed_address: return "fixed_address";
+    case Errc::overlapping: return "overlapping";
+    case Errc::alias_broken: return "alias_broken";
+    case Errc::shared_memory: return "shared_memory";
+    case Errc::cycle: return "cycle";
+    case Errc::race: return "race";
+    case Errc::uninitialized_read: return "uninitialized_read";
+    case Errc::limit_exceeded: return "limit_exceeded";
+    case Errc::busy: return "busy";
+    case Errc::mixed_modes: return "mixed_modes";
+    case Errc::closed: return "closed";
+    case Errc::poisoned: return "poisoned";
+    case Errc::not_open: return "not_open";
+    case Errc::out_of_memory: return "out_of_memory";
+    case Errc::out_of_resources: return "out_of_resources";
+    case Errc::no_such_device: return "no_such_device";
+    case Errc::unsupported: return "unsupported";
+    case Errc::timed_out: return "timed_out";
+    case Errc::stopped: return "stopped";
+    case Errc::abandoned: return "abandoned";
+    case Errc::deadlock: return "deadlock";
+    case Errc::kernel_failed: return "kernel_failed";
+    case Errc::orchestration_failed: return "orchestration_failed";
+    case Errc::device_failed: return "device_failed";
+    case Errc::check_failed: return "check_failed";
+    case Errc::stale_memory: return "stale_memory";
+  }
+  return nullptr;
+}
+
+std::string codes() {
+  std::ostringstream out;
+  for (int code = 1; name_of(static_cast<Errc>(code)) != nullptr; ++code) {
+    out << "| `" << name_of(static_cast<Errc>(code)) << "` | " << describe(static_cast<Errc>(code)) << " |\n";
+  }
+  return out.str();
+}
+
 std::string page() {
   std::ostringstream out;
   out << "<!-- SPDX-FileCopyrightText: 2026 The Rondo authors -->\n"
@@ -213,6 +262,15 @@ std::string page() {
   section("From the compiler", by_the_compiler());
   section("While setting up", while_setting_up());
   section("In a round", in_a_round());
+  out << "\n## All codes\n\n"
+         "An `Error` and a `Status` have a code, `rondo::Errc`. In C the codes are called `RONDO_…`, and in Python "
+         "`rondo.Errc.…`.\n"
+         "`kernel_failed`, `orchestration_failed`, `deadlock`, `device_failed`, `timed_out` and `stopped` poison the "
+         "session if a\n"
+         "round fails with them; `status.poisoned()` says so. After all other failures of a round the session stays "
+         "usable.\n\n"
+         "| code | meaning, and what to do |\n|---|---|\n"
+      << codes();
   return out.str();
 }
 

@@ -95,7 +95,7 @@ void open_orchestrated() {
   (void)interface.input<float>("x", {16});
   rondo::runtime::TensorMapRingBuffer::Options<rondo::A2A3Onboard> options;
   options.orchestrator.binary = rondo::KernelBinary::from_file("orchestrator.so");  // its entry: rondo_orchestrate
-  options.stream.ring_bytes = rondo::Bytes{1 << 20};
+  options.orchestration.ring_bytes = rondo::Bytes{1 << 20};
   auto session = rondo::open<rondo::A2A3Onboard, MyPolicies>(interface, rondo::on_device, options);
 }
 

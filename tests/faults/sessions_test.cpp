@@ -242,9 +242,9 @@ struct BuiltInRounds {
     const auto x = graph.input<float>("x", {8});
     const auto y = graph.inout<float>("y", {8});
     runtime::OrchestratedOptions<P> all{busy<P>(), {}};
-    all.stream.window = all.stream.tensors = 16;
-    all.stream.regions = all.stream.edges = 256;
-    all.stream.ring_bytes = Bytes{1U << 16};
+    all.orchestration.window = all.orchestration.tensors = 16;
+    all.orchestration.regions = all.orchestration.edges = 256;
+    all.orchestration.ring_bytes = Bytes{1U << 16};
     auto session = open<P, Policies>(
         graph,
         [=](auto& round) {

@@ -647,6 +647,40 @@ TEST_CASE_TEMPLATE("What cannot be put on the stream is told, and nothing is wai
   }
 }
 
+TEST_CASE_TEMPLATE("The steps before one that is refused are over before what they use is given back", P,
+                   A2A3OverStandIn, A5OverStandIn) {
+  if (std::getenv("RONDO_TEST_WITHOUT") != nullptr) return;
+  const Clean clean;
+  const Owner owner;
+  Graph g;
+  for (const char* const call : {"aclmdlRIExecuteAsync", "aclrtRecordEvent"}) {
+    for (const char* const what : {"device memory", "pinned memory", "the session"}) {
+      CAPTURE(call);
+      CAPTURE(what);
+      auto session = open<P>(g.graph, owner.options<P>());
+      auto m = std::make_unique<Memory<P>>(session.platform());
+      auto pinned = std::make_unique<PinnedArray<float, P>>(session.platform(), n);
+      const auto enqueue = [&] {
+        return session.enqueue_round(bind(g.x, *pinned), bind(g.w, m->w.span()), bind(g.y, m->y.span()),
+                                     bind(g.s, m->s.span()));
+      };
+      REQUIRE(enqueue().ok());
+      REQUIRE(session.wait_for_enqueued().ok());
+      rondo_stand_in_hold();
+      rondo_stand_in_fault(call, 1, 107000);
+      CHECK(enqueue().code() == Errc::invalid_argument);
+      std::thread resuming{[] {
+        std::this_thread::sleep_for(std::chrono::milliseconds(20));
+        rondo_stand_in_resume();
+      }};
+      if (what[0] == 'd') m.reset();
+      if (what[0] == 'p') pinned.reset();
+      if (what[0] == 't') CHECK(session.close().ok());
+      resuming.join();
+    }
+  }
+}
+
 TEST_CASE_TEMPLATE("A stream that does not come to an end is neither aborted nor destroyed", P, A2A3OverStandIn,
                    A5OverStandIn) {
   const Clean clean;

@@ -86,6 +86,31 @@ TEST_CASE("A graph with loops is captured whole, and a round replays it with one
   CHECK(counted() == expected);
 }
 
+namespace {
+struct StepOf {
+  static constexpr std::string_view name = "step_of";
+  static constexpr auto core = CoreType::vector;
+  static void run(launch::Step step, Out<std::uint64_t> y) noexcept { y[0] = step.number; }
+};
+}  // namespace
+
+TEST_CASE("A shape that cannot be set up leaves nothing of itself with the platform") {
+  if (is_without()) return;
+  const Clean clean;
+  Counting g;
+  const auto step_at = g.graph.output<std::uint64_t>("step", {g.graph.dim("n")});
+  g.graph.add<StepOf>(launch::step(g.graph, "number"), step_at);  // the policies store no values
+  auto session = open_shaped<P>(g.graph);
+  const Ints in{2};
+  Ints out{0};
+  std::vector<std::uint64_t> step(1);
+  for (int i = 0; i < 3; ++i) {
+    CHECK(session.run_round(bind(g.x, in), bind(g.y, out), bind(step_at, step)).code() == Errc::unsupported);
+    CHECK(session.explain_loops().size() == 1);
+  }
+  CHECK(session.close().ok());
+}
+
 TEST_CASE("Loops in a loop start anew in each repetition of that loop") {
   if (is_without()) return;
   const Clean clean;

@@ -106,9 +106,10 @@ Life live_orchestrated(typename P::Options options, bool) {
     const auto x = graph.input<float>("x", {8});
     const auto y = graph.inout<float>("y", {8});
     runtime::OrchestratedOptions<P> all{options, {}};
-    all.stream.window = all.stream.tensors = 16;  // hundreds of lives, none of which is to wait for large rings
-    all.stream.regions = all.stream.edges = 256;
-    all.stream.ring_bytes = Bytes{1U << 16};
+    all.orchestration.window = all.orchestration.tensors =
+        16;  // hundreds of lives, none of which is to wait for large rings
+    all.orchestration.regions = all.orchestration.edges = 256;
+    all.orchestration.ring_bytes = Bytes{1U << 16};
     auto session = open<P, BuiltOnDevice>(
         graph,
         [=](auto& round) {

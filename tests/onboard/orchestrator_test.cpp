@@ -136,7 +136,7 @@ TEST_CASE_TEMPLATE("A program of the user's builds each round's graph, with the 
         .write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
     options.orchestrator.binary = KernelBinary::from_file(path.c_str());
   }
-  SUBCASE("on threads of its own") { options.stream.threads = 2; }
+  SUBCASE("on threads of its own") { options.orchestration.threads = 2; }
   SUBCASE("in virtual memory") { rondo_stand_in_limit("virtual_memory", 1); }
   Device::launches = 0;
   const std::size_t kept = runtime::detail::DeviceStates::instance().size();  // of sessions that ended without a word
@@ -255,7 +255,7 @@ TEST_CASE_TEMPLATE("Whatever is missing for a graph that is built on the device 
   rondo_stand_in_limit("cpu_kernels", 0);
   CHECK(contains(refusal<C>(options, Errc::unsupported), "no kernels on the AICPU"));
   rondo_stand_in_limit("cpu_kernels", 1);
-  options.stream = {};
+  options.orchestration = {};
   options.device_memory = Bytes{1 << 20};
   CHECK(contains(refusal<C>(options, Errc::out_of_memory), "device memory were asked for"));
 }

@@ -730,6 +730,40 @@ TEST_CASE("A session may go from thread to thread, and threads may have sessions
   std::thread{[&] { CHECK(session.close().ok()); }}.join();
 }
 
+TEST_CASE_TEMPLATE("Rounds in flight, and zeroing, take the device on a thread that is new to it", P, A2A3OverStandIn,
+                   A5OverStandIn) {
+  const Clean clean;
+  TaskGraph graph;
+  constexpr std::size_t n = 8;
+  const auto a = graph.input<float>("a", {n}), b = graph.input<float>("b", {n}), c = graph.input<float>("c", {n});
+  const auto once = graph.workspace<float>("once", {n}), sum = graph.workspace<float>("sum", {n});
+  const auto y = graph.output<float>("y", {n});
+  graph.zero(once, Zeroed::once);
+  graph.add<kernels::Add>(a, b, sum);
+  graph.add<kernels::Accumulate>(once, sum);
+  graph.add<kernels::Add>(sum, c, y);
+  auto session = open_pipelined<P, 2>(graph);
+  const Floats ha(n, 1), hb(n, 2), hc(n, 3);
+  Floats hy(n);
+  const auto submit = [&] { return session.submit_round(bind(a, ha), bind(b, hb), bind(c, hc), bind(y, hy)); };
+  REQUIRE(submit());
+  REQUIRE(session.hold(b).ok());  // so that what is copied does not lie together
+  for (int i = 0; i < 3; ++i) {
+    std::thread{[&] {
+      hy.assign(n, 0);
+      CHECK(submit());
+      CHECK(session.wait_all().ok());
+      CHECK(hy == Floats(n, 6));
+    }}.join();
+  }
+  DeviceFloats<P> elsewhere(session.platform(), session.arena_bytes().value / 4 + 256);
+  const DevicePtr<std::byte> base{align_up(elsewhere.span().data().address(), 1024)};
+  std::thread{[&] { CHECK(session.move_arena({base, session.arena_bytes().value}).ok()); }}.join();
+  std::thread{[&] { CHECK(session.run_round(bind(a, ha), bind(b, hb), bind(c, hc), bind(y, hy)).ok()); }}.join();
+  CHECK(hy == Floats(n, 6));
+  CHECK(session.close().ok());
+}
+
 TEST_CASE("The device is given back once, after the last session, and everything in order") {
   const Clean clean;
   Graph g;

@@ -236,6 +236,38 @@ TEST_CASE_TEMPLATE("A round is dumped from the device, and the first task that d
   CHECK_FALSE((observe::replay<A5SimOn<Pool>>(folder.path, table).ok()));
 }
 
+TEST_CASE("A dump reads mapped host memory where it is") {
+  if (std::getenv("RONDO_TEST_WITHOUT") != nullptr) return;
+  const Clean clean;
+  TaskGraph graph;
+  const auto x = graph.input<float>("x", {8});
+  const auto w = graph.resident<float>("w", {8});
+  const auto y = graph.output<float>("y", {8});
+  graph.in_memory(w, MemoryKind::mapped_host);
+  graph.add<kernels::Add>(x, w, y);
+  stand_in::Binary binary;
+  binary.add("add", rondo::detail::kernel_entry<kernels::Add>);
+  const auto bytes = binary.bytes();
+  const KernelBinary kernels_of_chip[] = {KernelBinary::from_memory(bytes)};
+  A2A3Onboard::Options options;
+  options.kernels = kernels_of_chip;
+  rondo_stand_in_chip("a2a3");
+  const Folder folder("rondo_mapped_dump");
+  {
+    auto session = open<A2A3Onboard>(graph, options);
+    const Floats hx(8, 1), hw(8, 2);
+    Floats hy(8);
+    REQUIRE(session.upload(w, hw).ok());
+    observe::DeviceDumping dumping(session);
+    dumping.dump_next(folder.path);
+    REQUIRE(session.run_round(bind(x, hx), bind(y, hy)).ok());
+    CHECK(std::string(dumping.dump_failure().c_str()) == "");
+    CHECK(hy == Floats(8, 3));
+  }
+  const observe::ReplayReport report = observe::replay<A2A3Sim>(folder.path, observe::kernels<kernels::Add>());
+  CHECK_MESSAGE(report.ok(), report.text());
+}
+
 namespace {
 struct Picky {
   static constexpr std::string_view name = "picky";

@@ -102,6 +102,33 @@ TEST_CASE_TEMPLATE("Rounds on a caller's stream need no optional call but a laun
 }
 
 namespace {
+struct OnDevice : DefaultPolicies {
+  using Refresh = update::Always<update::Mechanism::device_op>;
+};
+}  // namespace
+
+TEST_CASE("The device computes addresses only where tasks read their args in its memory") {
+  if (!missing_required().empty() || launches_nothing()) return;
+  const Clean clean;
+  using P = A2A3ThatComputes;
+  const bool is_able = !lacks("aclrtLaunchKernelV2") && !lacks("aclrtLaunchKernelWithHostArgs");
+  Graph g;
+  try {
+    auto session = open<P, OnDevice>(g.graph);
+    REQUIRE(is_able);
+    DeviceFloats<P> first(session.platform(), Graph::n, 1), second(session.platform(), Graph::n, 2);
+    Floats w(Graph::n, 1), y(Graph::n), s(Graph::n);
+    for (const auto& [x, expected] : {std::pair{first.span(), 6.0F}, {second.span(), 9.0F}}) {
+      REQUIRE(session.run_round(bind(g.x, x), bind(g.w, w), bind(g.y, y), bind(g.s, s)).ok());
+      CHECK(y == Floats(Graph::n, expected));
+    }
+  } catch (const Error& e) {
+    CHECK_FALSE(is_able);
+    CHECK(e.code() == Errc::unsupported);
+  }
+}
+
+namespace {
 struct BuiltThere : DefaultPolicies {
   using Runtime = runtime::TensorMapRingBuffer;
 };

@@ -781,7 +781,7 @@ int aclrtMemcpyAsync(void* to, std::size_t room, const void* from, std::size_t s
   op.size = size;
   return copy("aclrtMemcpyAsync", std::move(op), kind, room, *stream, entry.lock);
 }
-int aclrtMemcpy(void* to, std::size_t room, const void* from, std::size_t size, int) {
+int aclrtMemcpy(void* to, std::size_t room, const void* from, std::size_t size, int kind) {
   const Entry entry("aclrtMemcpy", Needs::context);
   if (entry.injected != ok) return entry.injected;
   if (capture_forbids()) return refuse(capture_refuses, "a synchronous copy during a capture");
@@ -791,9 +791,11 @@ int aclrtMemcpy(void* to, std::size_t room, const void* from, std::size_t size, 
     Block* const block = machine().block_of(p, 0);
     return block == nullptr ? at : block->inside + (at - block->address);
   };
-  for (const void* const p : {static_cast<const void*>(to), from}) {
-    if (machine().block_of(p, 0) == nullptr) continue;
-    if (machine().block_of(p, size) == nullptr) return misuse("aclrtMemcpy", "the bytes leave their block");
+  const bool is_on_device[] = {kind == 1 || kind == 3, kind == 2 || kind == 3};  // the destination, the source
+  const void* const sides[] = {to, from};
+  for (int i = 0; i < 2; ++i) {
+    if (!is_on_device[i]) continue;
+    if (const int code = check_device_side("aclrtMemcpy", sides[i], size); code != ok) return code;
   }
   std::memmove(side(to), side(from), size);
   return ok;

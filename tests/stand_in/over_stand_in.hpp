@@ -130,10 +130,10 @@ class OverStandIn : private KernelsOfGraph, public rondo::platform::Onboard<A, R
   template <class Runtime, class Graph>
   struct Orchestration : Base::template Orchestration<Runtime, Graph> {
     using OnBase = typename Base::template Orchestration<Runtime, Graph>;
-    Orchestration(OverStandIn& platform, const Graph& graph, const rondo::runtime::StreamOptions& options)
+    Orchestration(OverStandIn& platform, const Graph& graph, const rondo::runtime::OrchestrationOptions& options)
         : OnBase{platform, graph, options,
                  platform.template take_orchestration<Runtime>(graph, platform.options().orchestrator)} {}
-    Orchestration(OverStandIn& platform, const Graph& graph, const rondo::runtime::StreamOptions& options)
+    Orchestration(OverStandIn& platform, const Graph& graph, const rondo::runtime::OrchestrationOptions& options)
       requires std::same_as<Graph, rondo::Orchestrated<rondo::runtime::OnDevice>>
         : OnBase{platform, graph, options} {}
   };

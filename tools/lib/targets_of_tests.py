@@ -3,29 +3,37 @@
 # SPDX-License-Identifier: Apache-2.0
 """targets_of_tests.py <build folder> <regular expression>
 
-Prints the files that ninja has to build for the tests whose names match: each test's program, and those of its arguments
-that ninja makes. ctest tells a test's command only once its program is there, so this reads the files that CMake wrote
-for ctest. Fails if no name matches."""
+Prints the files that ninja has to build for the tests whose names match, and for the tests that set up their fixtures:
+each test's program, and those of its arguments that ninja makes, or that are folders of what it makes. ctest tells a
+test's command only once its program is there, so this reads the files that CMake wrote for ctest. Fails if no name
+matches."""
 import re
 import subprocess
 import sys
 from pathlib import Path
 
-folder, expression = Path(sys.argv[1]), re.compile(sys.argv[2])
+folder, expression = Path(sys.argv[1]).resolve(), re.compile(sys.argv[2])
 made = subprocess.run(["ninja", "-C", folder, "-t", "targets", "all"], check=True, capture_output=True, text=True).stdout
 made = {line.rsplit(": ", 1)[0] for line in made.splitlines()}
-matched, targets = 0, set()
+commands, set_up_by, needed = {}, {}, {}
 for file in folder.rglob("CTestTestfile.cmake"):
-    for name, command in re.findall(r"^add_test\(\[=\[(.*?)\]=\] (.*)\)$", file.read_text(encoding="utf-8"), re.MULTILINE):
-        if not expression.search(name):
-            continue
-        matched += 1
-        for word in re.findall(r'"((?:[^"\\]|\\.)*)"', command):
-            path = Path(word)
-            if path.is_absolute() and path.is_relative_to(folder):
-                target = str(path.relative_to(folder))
-                targets |= {target} & made
-if matched == 0:
+    text = file.read_text(encoding="utf-8")
+    commands |= dict(re.findall(r"^add_test\(\[=\[(.*?)\]=\] (.*)\)$", text, re.MULTILINE))
+    for name, properties in re.findall(r"^set_tests_properties\(\[=\[(.*?)\]=\] PROPERTIES (.*)\)$", text, re.MULTILINE):
+        fixtures = {kind: value.split(";") for kind, value in re.findall(r' FIXTURES_(\w+) "([^"]*)"', properties)}
+        needed[name] = fixtures.get("REQUIRED", [])
+        for fixture in fixtures.get("SETUP", []):
+            set_up_by.setdefault(fixture, set()).add(name)
+matched = {name for name in commands if expression.search(name)}
+if not matched:
     print(f"no test has a name that matches {sys.argv[2]}", file=sys.stderr)
     sys.exit(1)
+matched |= {setup for name in matched for fixture in needed.get(name, []) for setup in set_up_by.get(fixture, ())}
+targets = set()
+for name in matched:
+    for word in re.findall(r'"((?:[^"\\]|\\.)*)"', commands[name]):
+        path = Path(word)
+        if path.is_absolute() and path != folder and path.is_relative_to(folder):
+            target = str(path.relative_to(folder))
+            targets |= {target} & made or {each for each in made if str(Path(each).parent) == target}
 print(*sorted(targets), sep="\n")

@@ -74,7 +74,7 @@ struct PortView {
 };
 
 /// The rules for the addresses that rounds bind. The graph determines aliases, views and addresses that never change;
-/// and no round may write memory that it also uses for another tensor.
+/// and no round may write device memory that it also binds to another tensor. Memory of the arena is not compared.
 template <class Arch>
 class PortRules {
  public:
@@ -154,7 +154,7 @@ class PortRules {
   template <class Instance>
   static Status check_aliases(const Instance& now, std::span<const Binding> bindings) noexcept {
     for (std::size_t p = 0; p < bindings.size(); ++p) {
-      if (now.record(p).alias_of == graph::TensorRecord::no_alias) continue;
+      if (now.record(p).alias_of == graph::TensorRecord::no_alias || bindings[p].bytes == 0) continue;
       std::size_t input = 0;
       while (now.tensor(input) != now.record(p).alias_of) ++input;
       if (bindings[p].data != bindings[input].data || bindings[p].device != bindings[input].device) {

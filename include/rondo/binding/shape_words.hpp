@@ -9,7 +9,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <type_traits>
 
 /// The words by which a session with many shapes identifies a round's shape.
 namespace rondo::detail {
@@ -17,10 +16,6 @@ namespace rondo::detail {
 /// Whether the pair has a shape, not just a number of elements.
 template <BoundPair B>
 inline constexpr bool has_shape = requires(const B& pair) { pair.shape(); };
-
-/// The type with which a pair is passed to a function that is not inlined.
-template <BoundPair B>
-using InRegisters = std::conditional_t<std::is_trivially_copyable_v<B>, B, const B&>;
 
 /// Combines the number of elements with the number of the tensor, so that the order of the pairs is part of the key. No
 /// host memory has 2^48 elements.

@@ -21,7 +21,7 @@ namespace rondo {
 ///     StridedHost<const float> column(matrix.data() + 3, {rows}, {columns});    // column 3, strides in elements
 ///     session.run_round(bind(x, column), bind(y, hy));
 ///
-/// For rounds of other kinds (in steps, in flight, prebound) use DynamicBindings.
+/// For rounds of other kinds (in steps, in flight) use DynamicBindings.
 ///
 /// Lifetime: the memory must outlive it; movable. Thread safety: one round at a time. Errors: the constructor throws
 /// Error. Cost: the constructor allocates room for the packed elements; a round copies them twice.
@@ -30,7 +30,7 @@ class StridedHost {
  public:
   /// `first`: the element at index 0 of each dimension. `strides`: along each dimension, the elements from one to the
   /// next; they may be negative, or zero if the memory is only read.
-  /// @throws Error invalid_argument: as many strides as extents are needed, and a layout that memory can have;
+  /// @throws Error invalid_argument if there is not one stride for each extent, or the layout leaves the address space;
   /// overlapping: T is not const, and elements share memory; std::bad_alloc
   StridedHost(T* first, const Shape& extents, std::initializer_list<std::int64_t> strides)
       : first_{first}, layout_{layout_of(extents, strides)}, packed_(layout_.bytes()) {}

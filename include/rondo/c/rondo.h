@@ -211,7 +211,7 @@ RONDO_C_API rondo_code rondo_graph_add_edge(rondo_graph graph, rondo_task before
 RONDO_C_API rondo_code rondo_graph_keep(rondo_graph graph, rondo_tensor tensor);
 /* The tensor is in memory of another kind: "device", "huge_pages", "normal_pages", "task_scheduler", "peer" or
  * "mapped_host". A resident or workspace gets a block of its own; rondo_open() refuses a kind that the platform lacks.
- * Memory that rounds bind is of the kind that the caller has allocated. */
+ * For an input, output or inout, rondo_allocate() returns memory of this kind. */
 RONDO_C_API rondo_code rondo_graph_in_memory(rondo_graph graph, rondo_tensor tensor, const char* kind);
 /* The workspace holds zeros when the tasks of a round begin: of each round, or (`once`) of the first round only. */
 RONDO_C_API rondo_code rondo_graph_zero(rondo_graph graph, rondo_tensor workspace, int32_t once);
@@ -323,8 +323,8 @@ RONDO_C_API rondo_code rondo_hold(rondo_session session, rondo_tensor input);
 RONDO_C_API rondo_code rondo_release_hold(rondo_session session, rondo_tensor input);
 /* Changes the n-th scalar of a task, counted from 0, from the next round on. */
 RONDO_C_API rondo_code rondo_set_scalar(rondo_session session, rondo_task task, size_t n, rondo_argument value);
-/* Ends the round under way, or else the next one, and poisons the session; on NPUs and GPUs, the first round that
- * reaches a decision of a loop. May be called from any thread. */
+/* Ends the round under way, or else the next one, and poisons the session. On NPUs and GPUs it ends the first round
+ * that reaches a loop about which the host decides, and no other. May be called from any thread. */
 RONDO_C_API rondo_code rondo_request_stop(rondo_session session);
 
 /* A loop of a session's graph. */

@@ -7,11 +7,10 @@
 #include <rondo/graph/records.hpp>
 #include <rondo/graph/task_graph.hpp>
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
-#include <tuple>
 #include <type_traits>
+#include <utility>
 #if RONDO_HAS_BODIES
 #include <rondo/graph/loop_calls.hpp>
 #endif
@@ -38,13 +37,10 @@ template <class Body>
 TaskId TaskGraph::add_loop(graph::LoopRecord loop, TensorKey condition, Extent most, Body& body, Where where) {
   static_assert(std::is_invocable_v<Body&>,
                 "rondo: the body of a loop is a callable without parameters that adds tasks to the graph");
-  const auto lists = std::tie(tensors_, tasks_, args_, explicit_edges_, reshapes_, text_, symbols_, loops_);
-  const auto sizes = std::apply([](const auto&... list) { return std::array{list.size()...}; }, lists);
-  const std::uint32_t outer = open_loop_;
-  const std::size_t changes = changed_.size();
+  TaskGraph before = *this;  // what the graph is again if the body throws
   try {
     const auto number = static_cast<std::uint32_t>(loops_.size());
-    loop.parent = outer;
+    loop.parent = before.open_loop_;
     loops_.push_back(loop);
     open_loop_ = number;
     const bool decides_first = loop.kind == graph::LoopRecord::Kind::when;
@@ -56,24 +52,10 @@ TaskId TaskGraph::add_loop(graph::LoopRecord loop, TensorKey condition, Extent m
     loops_[number].condition = index(condition.tensor());
     loops_[number].decision = index(decision);
     check_loop(loops_[number], first, where);
-    open_loop_ = outer;
-    if (outer == graph::TaskRecord::no_loop) {
-      changed_.clear();
-      before_.clear();
-    }
+    open_loop_ = before.open_loop_;
     return decision;
   } catch (...) {
-    open_loop_ = outer;
-    std::size_t i = 0;
-    std::apply([&](auto&... list) { (list.resize(sizes[i++]), ...); }, lists);
-    for (; changed_.size() != changes; changed_.pop_back(), before_.pop_back()) {
-      if (changed_.back() < tensors_.size()) tensors_[changed_.back()] = before_.back();
-    }
-    names_ = {};
-    for (const graph::TensorRecord& tensor : tensors_) {
-      names_.reserve_one(tensor_name());
-      names_.add(name(tensor.name));
-    }
+    *this = std::move(before);
     throw;
   }
 }

@@ -321,7 +321,7 @@ constexpr TaskId TaskGraph::add_checked(Blocks blocks, detail::ParameterList<P..
     if constexpr (WorksInPlace<K>) draft.allow_in_place(in_place[0], in_place[1]);
     if constexpr (WantsZeros<K>) draft.require_zeros(name, zeros, K::zeros.when);
     const TaskId id = draft.commit(name, K::core, blocks, &detail::kernel_entry<K>, detail::cost_entry<K>());
-    if constexpr (WantsZeros<K>) set_zeroed(change(zeros), K::zeros.when);
+    if constexpr (WantsZeros<K>) set_zeroed(tensors_[zeros], K::zeros.when);
     if constexpr (StatesThreads<K>) tasks_.back().threads = K::threads;
     if constexpr (StatesSharedBytes<K>) tasks_.back().shared_bytes = K::shared_bytes;
     if constexpr (HasWide<K>) {

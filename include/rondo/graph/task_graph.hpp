@@ -40,9 +40,9 @@ namespace detail {
 /// A graph of tensors, and of tasks that read and write them, as a value, independent of devices and memory. Usable in
 /// constant expressions (see static_graph). freeze() converts it to a FrozenGraph.
 ///
-/// Lifetime: copies the names it is given. Copies of a graph share their handles. Add tensors before copying: a copy
-/// does not recognise handles of tensors that were added to another copy as invalid. Thread safety: that of
-/// std::vector. Errors: throws Error and leaves the graph unchanged. Cost: set-up only; allocates.
+/// Lifetime: copies the names it is given. Copies of a graph share their handles. Add all tensors before copying: a
+/// handle that one copy gives out later is accepted by the others, and names another tensor there. Thread safety: that
+/// of std::vector. Errors: throws Error and leaves the graph unchanged. Cost: set-up only; allocates.
 class TaskGraph {
  public:
   /// The source location of a call, for messages.
@@ -345,8 +345,6 @@ class TaskGraph {
   constexpr void zero_memory(TensorKey tensor, Zeroed when, Where where);
   constexpr void set_zeroed(graph::TensorRecord& tensor, Zeroed when) noexcept;
   constexpr graph::TensorRecord& record_of(const char* call, TensorKey tensor, Where where);
-  /// The record of a tensor, which will change. If the body of a loop throws, its changes are undone.
-  constexpr graph::TensorRecord& change(std::uint32_t tensor);
   constexpr void check_new_tensor(std::string_view name, const Shape& shape, Where where) const;
   constexpr void widen(graph::TaskRecord& task) const;
   constexpr graph::NameRef intern(std::string_view name);
@@ -386,8 +384,6 @@ class TaskGraph {
   std::vector<graph::NameRef> symbols_;
   std::vector<graph::LoopRecord> loops_;
   std::uint32_t open_loop_ = graph::TaskRecord::no_loop;  ///< the innermost loop whose body is adding tasks
-  std::vector<std::uint32_t> changed_;                    ///< the tensors that bodies of open loops have changed
-  std::vector<graph::TensorRecord> before_;               ///< those tensors as they were
   graph::RareCode rare_code_{};
   Edges edges_;
   std::uint32_t tag_ = 0;

@@ -38,8 +38,8 @@ constexpr void TaskGraph::fix_addresses(TaskId task, Where where) {
   }
   for (const graph::ArgRecord& arg : args_of(tasks_[index(task)])) {
     if (!arg.is_address()) continue;
-    change(arg.tensor).fixed = true;
-    change(graph::root_of(tensors_, arg.tensor)).fixed = true;
+    tensors_[arg.tensor].fixed = true;
+    tensors_[graph::root_of(tensors_, arg.tensor)].fixed = true;
   }
 }
 
@@ -140,7 +140,7 @@ constexpr void TaskGraph::declare_alias(TensorKey output, TensorKey input, Where
   }
   if (to.alias_of != graph::TensorRecord::no_alias) fail({"output '", name(to.name), "' reuses an input already"});
   if (to.is_view()) fail({"output '", name(to.name), "' is a view"});
-  change(index(output.tensor())).alias_of = index(input.tensor());
+  tensors_[index(output.tensor())].alias_of = index(input.tensor());
 }
 
 constexpr void TaskGraph::declare_view(TensorKey tensor, TensorKey source, const Extent& first, Where where) {
@@ -181,21 +181,13 @@ constexpr void TaskGraph::declare_view(TensorKey tensor, TensorKey source, const
   to.view_of = root;
   to.viewed_at = static_cast<std::uint32_t>(tasks_.size());
   to.fixed = tensors_[root].fixed;
-  change(index(tensor.tensor())) = to;
-  if (to.direction == Direction::out) change(root).delivered = true;
+  tensors_[index(tensor.tensor())] = to;
+  if (to.direction == Direction::out) tensors_[root].delivered = true;
 }
 
 constexpr graph::TensorRecord& TaskGraph::record_of(const char* call, TensorKey tensor, Where where) {
   if (!has(tensor)) refuse(where, {call, ": the tensor is of another graph"});
-  return change(index(tensor.tensor()));
-}
-
-constexpr graph::TensorRecord& TaskGraph::change(std::uint32_t tensor) {
-  if (open_loop_ != graph::TaskRecord::no_loop) {
-    before_.push_back(tensors_[tensor]);
-    changed_.push_back(tensor);
-  }
-  return tensors_[tensor];
+  return tensors_[index(tensor.tensor())];
 }
 
 constexpr graph::GraphView TaskGraph::interface() const noexcept {

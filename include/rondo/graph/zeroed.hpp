@@ -37,7 +37,7 @@ inline void fill_zeros(ArgWord* args) noexcept {
   // A Scratch parameter is only written, unless its workspace is zeroed: then it is also read.
   for (ArgRecord& arg : graph.args_) {
     const bool is_zeros = arg.is_address() && graph.tensors_[arg.tensor].zeroed != Zeroed::never;
-    if (is_zeros) arg.access = Access::read_write;
+    if (is_zeros && writes(arg.access)) arg.access = Access::read_write;
   }
   if (args.empty()) return graph;
   std::uint32_t bytes = 0;

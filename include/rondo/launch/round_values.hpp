@@ -142,9 +142,7 @@ class RoundValues {
 
   /// `sources`: the sources of all tensors. `store`: that of the session, which outlives this.
   /// @throws Error unsupported for a kind that the policy leaves out
-  void open(const graph::GraphView& graph, const std::vector<args::Source>& sources, Store& store) {
-    store_ = &store;
-    slots_.clear();
+  RoundValues(const graph::GraphView& graph, const std::vector<args::Source>& sources, Store& store) : store_{store} {
     for (std::uint32_t t = 0; t < graph.tensors.size(); ++t) {
       const graph::RoundValue& value = graph.tensors[t].value;
       if (value.kind == graph::ValueKind::none) continue;
@@ -164,7 +162,7 @@ class RoundValues {
   /// Writes the values of the next round into the table.
   template <class Refresher>
   void update(Refresher& refresher) noexcept {
-    const std::uint64_t round = store_->next_round();
+    const std::uint64_t round = store_.next_round();
     for (Slot& slot : slots_) {
       switch (slot.value.kind) {
         case graph::ValueKind::random:
@@ -181,7 +179,7 @@ class RoundValues {
           break;
         case graph::ValueKind::scalar:
           if constexpr (has(graph::ValueKind::scalar)) {
-            const std::uint64_t bits = store_->scalar(slot.tensor);
+            const std::uint64_t bits = store_.scalar(slot.tensor);
             if (bits != slot.last || !slot.is_written) write(refresher, slot, &bits, sizeof(bits));
             slot.last = bits;
           }
@@ -217,7 +215,7 @@ class RoundValues {
     slot.is_written = true;
   }
 
-  Store* store_ = nullptr;
+  Store& store_;
   std::vector<Slot> slots_;
 };
 

@@ -167,7 +167,8 @@ inline Measured LocalRunner::verdict(Ended ended, std::optional<int> status) con
         m.text = "the processes that measure were killed; measure it again";
       } else if (WIFSIGNALED(*status) && WTERMSIG(*status) == SIGKILL) {
         m.fault = Fault::unknown;
-        m.text = "the process was killed by somebody else, or for want of memory; measure it again";
+        m.text =
+            "the process was killed from outside, or for lack of memory, or it closed its connection; measure it again";
       } else if (WIFSIGNALED(*status)) {
         m.text = fmt::format("the candidate crashed: signal {}, {}", WTERMSIG(*status), ::strsignal(WTERMSIG(*status)));
       } else {

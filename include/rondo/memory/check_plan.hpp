@@ -59,7 +59,7 @@ struct Violation {
     if (offset < 0) return {Kind::negative_offset, i, 0};
     if (offset % b.alignment != 0) return {Kind::misaligned, i, 0};
     if (b.fixed_offset >= 0 && offset != b.fixed_offset) return {Kind::fixed_offset_moved, i, 0};
-    if (offset > plan.arena - b.size) return {Kind::outside_the_arena, i, 0};
+    if (plan.arena < b.size || offset > plan.arena - b.size) return {Kind::outside_the_arena, i, 0};
     top = std::max(top, offset + b.size);
   }
   if (plan.arena != top) return {Kind::arena_not_tight, 0, 0};

@@ -58,6 +58,14 @@ template <class P>
 inline constexpr PlannerCall constant_call_of<ResidentsFirst<P>> = {constant_call_of<P>.plan, nullptr,
                                                                     constant_call_of<P>.ports_last, true};
 
+/// Whether a plan holds one offset for each buffer, within an arena of at most 2^62 bytes, so that more tensors can be
+/// placed behind it. Otherwise the planner is wrong, and the checker says how.
+[[nodiscard]] constexpr bool is_extensible(const Plan& plan, std::size_t buffers) noexcept {
+  bool is_inside = plan.offsets.size() == buffers && plan.arena >= 0 && plan.arena <= std::int64_t{1} << 62U;
+  for (const std::int64_t offset : plan.offsets) is_inside = is_inside && offset >= 0 && offset <= plan.arena;
+  return is_inside;
+}
+
 [[nodiscard]] constexpr Plan plan_ports(const PlannerCall& planner, const graph::GraphView& graph,
                                         const Lifetimes& lives) {
   if (!planner.ports_last) return planner.plan(lives.problem);
@@ -65,6 +73,7 @@ inline constexpr PlannerCall constant_call_of<ResidentsFirst<P>> = {constant_cal
   Problem rest = lives.problem;
   for (const std::uint32_t port : ports) rest.buffers[port] = Buffer{};
   Plan plan = planner.plan(rest);
+  if (!is_extensible(plan, rest.size())) return plan;
   for (const std::uint32_t port : ports) {
     const Buffer& buffer = lives.problem.buffers[port];
     plan.offsets[port] = aligned(plan.arena, buffer.alignment);
@@ -84,6 +93,7 @@ inline constexpr PlannerCall constant_call_of<ResidentsFirst<P>> = {constant_cal
     rest.problem.buffers[residents.back()] = Buffer{};
   }
   Plan plan = plan_ports(planner, graph, rest);
+  if (!is_extensible(plan, rest.problem.size())) return plan;
   std::int64_t front = 0;
   std::int64_t alignment = 1;
   for (const Buffer& buffer : lives.problem.buffers) alignment = std::max(alignment, buffer.alignment);
@@ -114,6 +124,10 @@ constexpr std::uint64_t lay_out(const graph::GraphView& graph, std::span<std::ui
     plan = planner.plan(lives.problem);
   }
   if (planner.check != nullptr) planner.check(graph, lives, plan);
+  if (plan.offsets.size() != lives.problem.size()) {
+    throw Error(Errc::check_failed, Error::Text{"the planner '", plan.planner,
+                                                "' made a wrong plan: ", to_string(Violation::Kind::wrong_count)});
+  }
   each_round.place(plan);
   once.place(plan);
   for (std::size_t t = 0; t < offsets.size(); ++t) {

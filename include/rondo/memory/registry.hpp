@@ -78,6 +78,8 @@ class Registry {
   /// Returns false if there was no memory to record it.
   [[nodiscard]] bool enter_arena(Space space, std::uint64_t owner, std::uint64_t base, Bytes size,
                                  bool is_allocated) noexcept;
+  /// Whether memory may become the arena of a session: no other session has allocated it as its arena.
+  [[nodiscard]] bool may_be_arena(Space space, std::uint64_t owner, std::uint64_t base, Bytes size) noexcept;
   /// Forgets all arenas of a session.
   void forget_arenas(std::uint64_t owner) noexcept;
 

@@ -154,6 +154,13 @@ RONDO_INLINE bool Registry::enter_arena(Space space, std::uint64_t owner, std::u
   return true;
 }
 
+RONDO_INLINE bool Registry::may_be_arena(Space space, std::uint64_t owner, std::uint64_t base, Bytes size) noexcept {
+  const std::lock_guard lock(mutex_);
+  return std::none_of(arenas_.begin(), arenas_.end(), [&](const ArenaRange& arena) {
+    return arena.owner != owner && arena.is_allocated && arena.overlaps(space, base, base + size.value);
+  });
+}
+
 RONDO_INLINE void Registry::forget_arenas(std::uint64_t owner) noexcept {
   const std::lock_guard lock(mutex_);
   std::erase_if(arenas_, [&](const ArenaRange& arena) { return arena.owner == owner; });

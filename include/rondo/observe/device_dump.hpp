@@ -42,7 +42,7 @@ class DeviceReader {
 
  private:
   void read(std::vector<std::byte>& to, std::uint64_t from) const {
-    if (to.empty() || step_.read(step_.device, to.data(), from, to.size())) return;
+    if (to.empty() || step_.read(step_.reader, to.data(), from, to.size())) return;
     throw Error(Errc::device_failed, Error::Text{"the device refused to copy ", to.size(), " bytes to the host"});
   }
 

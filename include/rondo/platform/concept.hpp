@@ -336,8 +336,8 @@ concept HasEngine = detail::declares<P, Capability::engine> && requires(P& p) {
 };
 
 /// Builds the graph of a round during the round: `template <class Runtime, class Graph> using Orchestration` is a
-/// runtime::Runner that is constructed from `(P&, const Graph&, const runtime::StreamOptions&)` or, for a further slot,
-/// from `(Orchestration& first, const Graph&)`; both throw Error.
+/// runtime::Runner that is constructed from `(P&, const Graph&, const runtime::OrchestrationOptions&)` or, for a
+/// further slot, from `(Orchestration& first, const Graph&)`; both throw Error.
 template <class P>
 concept HasOrchestration =
     detail::declares<P, Capability::orchestration> && requires { typename P::template Orchestration<void, void>; };

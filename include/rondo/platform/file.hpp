@@ -49,6 +49,15 @@ using File = std::unique_ptr<std::FILE, CloseFile>;
   return all;
 }
 
+/// The contents of a file; empty if it cannot be read.
+[[nodiscard]] inline std::string contents_of(const char* path) {
+  try {
+    return read_file(path, "");
+  } catch (const Error&) {
+    return {};
+  }
+}
+
 /// Writes what is buffered for standard output. @throws Error as fail_file()
 inline void flush_output() {
   if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) fail_file("standard output", "it cannot be written", errno);

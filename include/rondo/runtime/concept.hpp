@@ -22,7 +22,7 @@ namespace rondo::runtime {
 ///   parts of the first one, which must outlive it; throws Error;
 /// * `launch()` starts a round and does not wait;
 /// * `settle()`, after each launch() and before the round's outputs are copied, waits for the round if the
-///   platform cannot order the two; only called if `has_settle`;
+///   platform cannot order the two;
 /// * `outcome(waited)`, after each platform.wait(), which returned `waited`, returns the outcome of the launched round;
 ///   if nothing was launched since the last wait, it returns `waited`;
 /// * `run_in_background()`, after launch(), announces that the caller does other work until settle();
@@ -36,9 +36,6 @@ template <class R>
 concept Runner = requires(R& runner, const R& known, Status waited, DevicePtr<std::byte> arena, std::size_t tensor,
                           std::uint64_t address) {
   { R::has_tensor_places } -> std::convertible_to<bool>;  ///< place_tensor() must be called
-  { R::has_settle } -> std::convertible_to<bool>;         ///< settle() has an effect
-  { R::has_background } -> std::convertible_to<bool>;     ///< run_in_background() has an effect
-  { R::follows_the_arena } -> std::convertible_to<bool>;  ///< move_arena() has an effect
   { runner.launch() } noexcept -> std::same_as<Status>;
   { runner.settle() } noexcept -> std::same_as<Status>;
   { runner.outcome(waited) } noexcept -> std::same_as<Status>;

@@ -39,9 +39,6 @@ struct HostBuildGraph {
 
    public:
     static constexpr bool has_tensor_places = false;
-    static constexpr bool has_settle = false;
-    static constexpr bool has_background = false;
-    static constexpr bool follows_the_arena = HasArenaMove<P>;
 
     /// Loads the program; kernels read their arguments at the addresses in `args`. @throws Error as P::load does
     /// (The parameter is not called `graph`, because users often have a global of that name and -Wshadow would warn.)
@@ -62,7 +59,7 @@ struct HostBuildGraph {
     static void run_in_background() noexcept {}
     static void place_tensor(std::size_t, std::uint64_t) noexcept {}
     void move_arena([[maybe_unused]] DevicePtr<std::byte> from, [[maybe_unused]] DevicePtr<std::byte> to) noexcept {
-      if constexpr (follows_the_arena) platform_.move_arena(program_, from, to);
+      if constexpr (HasArenaMove<P>) platform_.move_arena(program_, from, to);
     }
     [[nodiscard]] Program& program() noexcept { return program_; }
     [[nodiscard]] std::vector<std::byte> learned() const {

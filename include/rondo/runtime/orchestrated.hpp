@@ -4,7 +4,7 @@
 
 #include <rondo/args/args_table.hpp>
 #include <rondo/platform/concept.hpp>
-#include <rondo/platform/stream_options.hpp>
+#include <rondo/platform/orchestration_options.hpp>
 #include <rondo/runtime/concept.hpp>
 
 #include <cstdint>
@@ -14,7 +14,7 @@ namespace rondo::runtime {
 /// The options of a session whose runtime builds its graph during the round.
 template <class P>
 struct OrchestratedOptions : P::Options {
-  StreamOptions stream{};
+  OrchestrationOptions orchestration{};
 };
 
 namespace detail {
@@ -35,7 +35,7 @@ class OrchestratedRunner : public detail::OrchestrationOn<Runtime, P, Graph>::ty
  public:
   /// The args table is empty, because the graph has no tasks. @throws Error as the platform does
   OrchestratedRunner(P& platform, const Graph& graph, args::ArgsTable&, const OrchestratedOptions<P>& options)
-      : Orchestration{platform, graph, options.stream} {
+      : Orchestration{platform, graph, options.orchestration} {
     static_assert(Runner<OrchestratedRunner>);
   }
   OrchestratedRunner(OrchestratedRunner& first, const Graph& graph, args::ArgsTable&) : Orchestration{first, graph} {}

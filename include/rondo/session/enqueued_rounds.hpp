@@ -97,6 +97,7 @@ class EnqueuedRounds : public Base {
     const platform::OnCallersStream<typename Base::Platform> channel{this->platform_};
     if (status.ok()) {
       status = instance.on(channel, observer).run(instance.work_of(bindings));
+      if (!status.ok()) stream.abandon();
       this->observe_.round_ends(observer.round(), status);
     }
     instance.unblock();
@@ -121,6 +122,7 @@ class EnqueuedRounds : public Base {
     if (instance.is_refresh_due()) {
       status = instance.refresh(platform::OnCallersStream<typename Base::Platform>{this->platform_});
       if (status.ok()) status = stream.end();
+      if (!status.ok()) stream.abandon();
     }
     instance.unblock();
     return note(status, this->derived().rounds());

@@ -83,7 +83,7 @@ struct Executor {
   template <class W>
   [[gnu::always_inline]] Status copy_out(const W& work) const noexcept {
     observer.enters(Phase::copy_out);
-    if constexpr (Channel::is_synchronous && Instance::Runner::has_settle) {
+    if constexpr (Channel::is_synchronous) {
       if (const Status status = instance.runner().settle(); !status) [[unlikely]]
         return status;
     }

@@ -192,7 +192,8 @@ class Instance {
     refresh_due_ = !status.ok();
     return status;
   }
-  void note_withdrawn() noexcept;  ///< a round was refused after its refresh, whose copies a queue may have dropped
+  /// Called if a queue or stream refused a round after its refresh, which the next round therefore makes again.
+  void note_withdrawn() noexcept;
   [[nodiscard]] const Refresher& refresher() const noexcept { return refresher_; }
   [[nodiscard]] Runner& runner() noexcept { return runner_; }
   [[nodiscard]] const Runner& runner() const noexcept { return runner_; }
@@ -248,10 +249,9 @@ class Instance {
   /// The address of a port's tensor in the last round.
   [[nodiscard]] std::uint64_t address(std::size_t p) const noexcept { return refresher_.port_address(p); }
   [[nodiscard]] std::uint64_t arena_address(std::size_t p) const noexcept { return ports_.view()[p].device.address(); }
-  /// The device memory that a round requests for a port; 0 means its location in the arena.
+  /// The device memory that a round requests for a port; 0 means its location in the arena. A held tensor stays.
   [[nodiscard]] std::uint64_t bound(std::size_t p, const Binding& binding) const noexcept {
     if (held_[p] == 0) return binding.device;
-    // The binding is ignored: the tensor stays where it is.
     return address(p) == arena_address(p) ? 0 : address(p);
   }
 
@@ -273,11 +273,11 @@ class Instance {
         at_{at},
         ports_{frozen, layout, at},
         refresher_{platform, frozen.view(), bases, &Policies::system_address},
-        runner_{first, frozen, refresher_.table(), rest...},
+        values_{frozen.view(), bases.sources, values},
         held_(ports_.view().size()),
-        rules_{frozen.view()} {
+        rules_{frozen.view()},
+        runner_{first, frozen, refresher_.table(), rest...} {  // nothing may throw once it is there
     if constexpr (checks_memory<P, Policies>) space_ = platform.memory_space();
-    values_.open(frozen.view(), bases.sources, values);
     pass_addresses();
     readiness_ = readiness_between_rounds();
   }
@@ -378,8 +378,10 @@ class Instance {
   Placement at_;
   [[no_unique_address]] Ports<Graph, Layout> ports_;
   Refresher refresher_;
-  Runner runner_;
   [[no_unique_address]] Values values_;
+  std::vector<char> held_;  ///< by port
+  Rules rules_;
+  Runner runner_;
 
   Readiness readiness_ = Readiness::ready;
   bool is_open_ = true;
@@ -389,8 +391,6 @@ class Instance {
   bool refresh_due_ = false;  ///< whether the next launch must refresh first
   bool is_async_ = false;     ///< whether rounds are asynchronous; once one was, all are
   std::size_t held_count_ = 0;
-  std::vector<char> held_;  ///< by port
-  Rules rules_;
   std::uint64_t refusal_detail_ = 0;
   [[maybe_unused]] memory::Space space_{};  ///< of the device, if memory is checked
 };

@@ -190,7 +190,7 @@ void Instance<P, Policies, Graph, Layout>::move(Placement at) noexcept {
     const std::uint64_t offset = address(p) - at_.base_of(graph_.view(), tensor(p)).address();
     refresher_.set_port_address(p, at.base_of(graph_.view(), tensor(p)).address() + offset);
   }
-  if constexpr (Runner::follows_the_arena) runner_.move_arena(at_.arena, at.arena);
+  runner_.move_arena(at_.arena, at.arena);
   at_ = at;
   refresher_.set_base(args::BaseLayout::first_feature_map, at.arena.address());
   ports_.move(graph_, layout_, at);

@@ -8,9 +8,12 @@
 #include <rondo/session/policies.hpp>
 #include <rondo/session/residents.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <utility>
+#include <vector>
 
 namespace rondo::detail {
 
@@ -49,19 +52,16 @@ class Instances {
   [[nodiscard]] const Instance* begin() const noexcept { return by_slot_; }
   [[nodiscard]] const Instance* end() const noexcept { return by_slot_ + Slots; }
 
-  /// Call unblock() after a change.
-  [[nodiscard]] Residents& residents() noexcept { return residents_; }
   /// Refuses all rounds with `why` until unblock().
   void block(Status why) noexcept {
     for (Instance& instance : by_slot_) instance.block(why);
   }
-  /// Accepts rounds if no resident needs an upload.
-  void unblock() noexcept {
-    const std::size_t awaited = residents_.first_awaited();
+  /// Accepts rounds unless a resident needs its first upload. `uploaded`: by tensor, whether a resident has contents.
+  void unblock(std::span<const std::uint8_t> uploaded) noexcept {
+    const auto missing = std::ranges::find(read_first_, 0, [&](std::uint32_t t) { return uploaded[t]; });
     for (Instance& instance : by_slot_) {
       instance.unblock();
-      if (awaited == Residents::none) continue;
-      instance.block(Status::of_tensor(Errc::uninitialized_read, static_cast<std::uint32_t>(awaited)));
+      if (missing != read_first_.end()) instance.block(Status::of_tensor(Errc::uninitialized_read, *missing));
     }
   }
   template <class PlacementOf>
@@ -87,7 +87,7 @@ class Instances {
   Instances(P& platform, const Graph& frozen, const Layout& layout, const PlacementOf& placement, Store& values,
             const Options& options, std::index_sequence<I...>)
       : by_slot_{make<I>(platform, frozen, layout, placement(I), values, options)...},
-        residents_{frozen.view(), is_orchestrated<Graph>} {}
+        read_first_{residents_read_first(frozen.view(), is_orchestrated<Graph>)} {}
   template <std::size_t slot>
   [[nodiscard]] Instance make(P& platform, const Graph& frozen, const Layout& layout, Placement at, Store& values,
                               const Options& options) {
@@ -99,7 +99,7 @@ class Instances {
   }
 
   Instance by_slot_[Slots];
-  Residents residents_;
+  std::vector<std::uint32_t> read_first_;  ///< the residents that need a first upload
 };
 
 }  // namespace rondo::detail

@@ -31,8 +31,17 @@ class ArenaWatch {
   template <class P>
   [[nodiscard]] bool enter(const P& platform, DevicePtr<std::byte> base, Bytes size, bool is_allocated) noexcept {
     if constexpr (Checks) {
+      arena_ = base.address();
       return size.value == 0 || memory::Registry::instance().enter_arena(platform.memory_space(), owner_,
                                                                          base.address(), size, is_allocated);
+    }
+    return true;
+  }
+  /// Whether the arena may move to memory: it is not that of another session.
+  template <class P>
+  [[nodiscard]] bool may_enter(const P& platform, DevicePtr<std::byte> base, Bytes size) const noexcept {
+    if constexpr (Checks) {
+      return memory::Registry::instance().may_be_arena(platform.memory_space(), owner_, base.address(), size);
     }
     return true;
   }
@@ -46,15 +55,18 @@ class ArenaWatch {
     if constexpr (Checks) {
       const std::uint64_t first = device ? device.address() : reinterpret_cast<std::uintptr_t>(host);
       if (first == 0) return memory::Staleness::none;  // it is refused for another reason
-      return memory::Registry::instance().check(device ? platform.memory_space() : memory::Space::host,
-                                                first - layout.bytes_before(),
-                                                layout.bytes_before() + layout.bytes_after());
+      const std::uint64_t begin = first - layout.bytes_before();
+      const std::uint64_t bytes = layout.bytes_before() + layout.bytes_after();
+      memory::Registry& registry = memory::Registry::instance();
+      return device ? registry.check_bound(platform.memory_space(), arena_, begin, bytes)
+                    : registry.check(memory::Space::host, begin, bytes);
     }
     return memory::Staleness::none;
   }
 
  private:
   [[maybe_unused]] std::uint64_t owner_ = 0;
+  [[maybe_unused]] std::uint64_t arena_ = 0;  ///< its address
 };
 
 }  // namespace rondo::detail

@@ -34,7 +34,7 @@ struct NoValues {
     constexpr explicit Store(const graph::GraphView&) noexcept {}
   };
   /// @throws Error unsupported for a graph that has a value
-  static void open(const graph::GraphView& graph, const std::vector<args::Source>&, Store&) {
+  NoValues(const graph::GraphView& graph, const std::vector<args::Source>&, Store&) {
     for (const graph::TensorRecord& tensor : graph.tensors) {
       if (tensor.direction != Direction::session_value) continue;
       throw Error(Errc::unsupported,

@@ -6,7 +6,6 @@
 #include <rondo/error.hpp>
 #include <rondo/graph/records.hpp>
 #include <rondo/platform/concept.hpp>
-#include <rondo/session/residents.hpp>
 #include <rondo/tensor/handle.hpp>
 #include <rondo/types.hpp>
 #include <rondo/update/concept.hpp>
@@ -16,7 +15,6 @@
 #include <cstdint>
 #include <cstring>
 #include <memory>
-#include <optional>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -35,22 +33,14 @@ class SessionState {
   /// Copies the state of a session. Allocates only the first time.
   void take(Session& session) {
     values_ = session.values_;
-    if constexpr (has_shapes) {
-      uploads_ = session.uploaded_;
-    } else {
-      uploads_ = session.instances_.residents();
-    }
+    uploads_ = session.uploaded_;
     if constexpr (has_scalars) read_scalars(session, scalars_);
   }
   /// Restores the state in a session over the same graph whose residents have been restored.
   void give(Session& session) const {
     session.values_ = values_;
-    if constexpr (has_shapes) {
-      session.uploaded_ = uploads_;
-    } else {
-      session.instances_.residents() = *uploads_;
-      session.unblock();
-    }
+    session.uploaded_ = uploads_;
+    if constexpr (!has_shapes) session.unblock();
     if constexpr (has_scalars) {
       std::vector<Scalar> initial;
       read_scalars(session, initial);
@@ -110,7 +100,7 @@ class SessionState {
     std::sort(to.begin(), to.end(), [&](const Scalar& a, const Scalar& b) { return key(a) < key(b); });
   }
 
-  std::conditional_t<has_shapes, std::vector<std::uint8_t>, std::optional<Residents>> uploads_;
+  std::vector<std::uint8_t> uploads_;
   decltype(Session::values_) values_;
   std::vector<Scalar> scalars_;
 };
@@ -123,10 +113,13 @@ class SessionState {
 ///     using P = A2A3Onboard;
 ///     const auto opener = [&](const P::Options& options) { return rondo::open<P>(graph, options); };
 ///     rondo::Recoverable session(opener, P::Options{});
-///     for (std::uint64_t round = 0; round < batches.size();) {
-///       Status status = session->run_round(bind(x, batches[round]), bind(y, results[round]));
+///     Status status;
+///     for (std::uint64_t round = 0; status.ok() && round < batches.size();) {
+///       status = session->run_round(bind(x, batches[round]), bind(y, results[round]));
 ///       if (status.ok() && ++round % 100 == 0) status = session.checkpoint();
-///       if (status.poisoned()) round = session.recover();  // the rounds after the checkpoint run again
+///       if (!status.poisoned()) continue;
+///       round = session.recover();  // the rounds after the checkpoint run again
+///       status = {};
 ///     }
 ///
 /// A checkpoint holds the residents, the session's values (see launch/round_values.hpp), what set_scalar() changed, and

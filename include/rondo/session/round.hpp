@@ -157,8 +157,9 @@ class SteppedRounds : public Base {
   [[nodiscard]] Round<Session, ListOfRound, Stage::bound> begin_round(DynamicBindings<Session>& bindings) noexcept {
     Status status = this->wait_until_idle();  // a completion may change the bindings
     this->enter(Phase::bind);
-    ListOfRound list{bindings.list()};
+    ListOfRound list;
     if (status.ok()) status = this->take(bindings);
+    if (status.ok()) list.list = bindings.list();  // an earlier round that is not finished uses it until then
     if (status.ok() && !bindings.is_settled()) status = settle_strided(bindings, list);
     return begin(status, list, false);
   }

@@ -50,7 +50,8 @@ class RoundSession
   /// Errors: nothing was copied or run: wrong_tensor (also for a prebinding of another session), wrong_size,
   /// null_memory, unbound_tensor, bound_twice, misaligned, overlapping, fixed_address, alias_broken, stale_memory;
   /// uninitialized_read: a resident tensor needs its first upload; mixed_modes, busy, closed, poisoned. The session is
-  /// poisoned: kernel_failed, device_failed, timed_out, stopped.
+  /// poisoned: kernel_failed, device_failed, timed_out, stopped, orchestration_failed, deadlock. The round ran, and the
+  /// session is usable: check_failed.
   ///
   /// For a pair of device memory, the tensor's address changes for this round, nothing is copied, and the args table is
   /// refreshed according to Policies::Update. For a round that binds only host memory this feature costs nothing.

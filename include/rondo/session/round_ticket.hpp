@@ -21,7 +21,7 @@ class [[nodiscard]] RoundTicket {
   /// The reason why the round was refused; ok if it was submitted. The session's wait() returns its outcome.
   [[nodiscard]] constexpr Status submitted() const noexcept { return submitted_; }
   constexpr explicit operator bool() const noexcept { return submitted_.ok(); }
-  /// A number that is unique within the process.
+  /// A number that is unique within the process, for a round that was submitted; 0 for one that was refused.
   [[nodiscard]] constexpr std::uint64_t number() const noexcept { return number_; }
 
  private:

@@ -91,7 +91,8 @@ class Session : public SessionBase<Derived, P, Policies> {
   /// Moves everything that the session placed to `memory`: at least arena_bytes(), aligned to Arch::arena_alignment,
   /// and valid as long as the session or until the next move. Copies nothing: residents in it need an upload, existing
   /// prebindings are refused, inputs held in the arena are released. Errors: wrong_size, misaligned, null_memory,
-  /// out_of_memory; fixed_address if a task's arguments cannot change or a round was recorded; busy, closed, poisoned.
+  /// out_of_memory; fixed_address if a task's arguments cannot change or a round was recorded; stale_memory, if memory
+  /// is checked, for the arena of another session; busy, closed, poisoned.
   Status move_arena(DeviceSpan<std::byte> memory) noexcept;
 
   /// Changes the n-th scalar argument of a task, counted from 0 in the order of its arguments; the next round writes
@@ -246,7 +247,12 @@ class Session : public SessionBase<Derived, P, Policies> {
   /// Returns to the state between rounds: open, or waiting for the first upload of a resident.
   void unblock() noexcept {
     state_ = State::open;
-    instances_.unblock();
+    note_uploads();
+  }
+  void note_uploads() noexcept { instances_.unblock(this->uploaded_); }
+  Status find_resident(TensorKey key, DevicePtr<std::byte>& at) const noexcept {
+    at = device(key);
+    return {};
   }
   [[gnu::cold]] Status note_failure(Status status) noexcept;
   /// Waits for the rounds in flight. Returns ok if the session is usable, even if residents still need an upload.
@@ -299,7 +305,6 @@ class Session : public SessionBase<Derived, P, Policies> {
 
   Status set_held(TensorKey key, bool is_held) noexcept;
   Status set_scalar_bits(TaskId task, std::size_t n, ArgWord bits) noexcept;
-  Status move_resident(TensorKey key, void* host, Bytes size, bool to_device, bool waits = true) noexcept;
 
  protected:
   // The order matters: later members use earlier ones and are destroyed first.

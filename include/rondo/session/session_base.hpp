@@ -41,19 +41,22 @@ class SessionState;
 
 /// The common part of all sessions: an open platform with its observer and values, residents, and a state.
 ///
-/// `Derived` has `move_resident(key, host, size, to_device)`; `interface()`; `note_failure(Status)`, which returns the
-/// status; `rounds()`, the number of rounds that succeeded; `round_number()`, the number of the next round;
-/// `explain(Status)`; `next_slot()`, the slot of the next round; `refuse_stale(slot, tensor,
-/// Staleness)`, which returns the status of a round that is refused for it; and the steps of close(): `finish_all()`
-/// waits for the rounds in flight, and returns a failure of theirs that nothing else returns, `drop_open_round()` ends
-/// a round taken step by step, `wait_for_device()`, `close_queue()`, `close_instances()`, `release_arena()`, and
-/// `note_closed()`.
+/// `Derived` has `run_round(…)`; `interface()`; `explain(Status)`; `check_bytes(tensor, size)`; `rounds()`, the number
+/// of rounds that succeeded; `round_number()`, the number of the next round; `next_slot()`, its slot; `in_flight()`;
+/// `wait_until_idle()`, which waits for the rounds in flight and returns ok if the session is usable;
+/// `note_failure(Status)`, which returns the status; `refuse_stale(slot, tensor, Staleness)`, which returns the status
+/// of a round that is refused for it; `scatter_when_delivered(slot, strided)`; `others_`, its tensors outside the
+/// arena; `find_resident(key, address)`, `note_uploads()` after a change of `uploaded_`; and the steps of close():
+/// `finish_all()` waits for the rounds in flight, and returns a failure of theirs that nothing else returns,
+/// `drop_open_round()` ends a round taken step by step, `wait_for_device()`, `close_queue()`, `close_instances()`,
+/// `release_arena()`, and `note_closed()`.
 template <class Derived, rondo::Platform P, class Policies>
 class SessionBase {
   static_assert(check_platform<P>());
   static_assert(check_policies<Policies>());
   static_assert(std::is_same_v<P, CheckedPlatform<P, Policies>>,
-                "rondo: Policies::Check takes effect in open(); open the session with it");
+                "rondo: Policies::Check and Policies::Time choose the platform in open(graph); open the session with "
+                "it, or name the platform that they choose");
 
  public:
   using Platform = P;
@@ -71,14 +74,14 @@ class SessionBase {
   Status upload(Resident<T> tensor, const Host& host) noexcept {
     const auto pair = bind(Input<T>{tensor.key}, host);
     const Bytes size{bytes_or_most(pair.size(), sizeof(T))};
-    return derived().move_resident(tensor.key, const_cast<T*>(pair.data()), size, true);
+    return move_resident(tensor.key, const_cast<T*>(pair.data()), size, true);
   }
   /// Like upload(), but copies from the device to the host.
   template <Element T, class Host>
   Status download(Resident<T> tensor, Host&& host) noexcept {
     const auto pair = bind(Output<T>{tensor.key}, std::forward<Host>(host));
     const Bytes size{bytes_or_most(pair.size(), sizeof(T))};
-    return derived().move_resident(tensor.key, pair.data(), size, false);
+    return move_resident(tensor.key, pair.data(), size, false);
   }
 
   // --- device memory for rounds to bind
@@ -117,9 +120,9 @@ class SessionBase {
                       false);
   }
 
-  /// Ends the current round, or else the next one, with `stopped`, which poisons the session. If the host decides about
-  /// loops, it ends the first round that reaches a decision. It is the only function that any thread may call at any
-  /// time, even during a round.
+  /// Ends a round with `stopped`, which poisons the session: on simulated chips and the host the current one, or else
+  /// the next; on NPUs and GPUs the first one that reaches a loop about which the host decides, and no other. It is the
+  /// only function that any thread may call at any time, even during a round.
   void request_stop() noexcept
     requires HasStopping<P>
   {
@@ -179,7 +182,8 @@ class SessionBase {
  protected:
   enum class State : std::uint8_t { open, in_round, poisoned, closed };
 
-  SessionBase(const Options& options, const graph::GraphView& view) : platform_{options}, values_{view} {}
+  SessionBase(const Options& options, const graph::GraphView& view)
+      : platform_{options}, values_{view}, uploaded_(view.tensors.size()) {}
   ~SessionBase() = default;
 
   /// The body of the destructors. Not inlined, because programs have a destructor call at the end of each scope.
@@ -318,6 +322,28 @@ class SessionBase {
     if (state_ == State::closed) return Status{Errc::closed};
     return state_ == State::poisoned ? Status{Errc::poisoned}.poisoning() : Status{};
   }
+  /// Copies a resident to the device, or back. `waits`: whether to wait until the copy is done.
+  Status move_resident(TensorKey key, void* host, Bytes size, bool to_device, bool waits = true) noexcept {
+    if (const Status status = derived().wait_until_idle(); !status) return status;
+    const graph::GraphView graph = derived().interface();
+    const std::uint32_t t = index(key.tensor());
+    if (key.graph() != graph.tag || t >= graph.tensors.size() || graph.tensors[t].direction != Direction::resident) {
+      return Status{Errc::wrong_tensor};
+    }
+    if (const Status status = derived().check_bytes(key.tensor(), size); !status) return status;
+    if (host == nullptr) return Status::of_tensor(Errc::null_memory, t);
+    DevicePtr<std::byte> at;
+    if (const Status status = derived().find_resident(key, at); !status) return status;
+    const Status status = copy_between(at, derived().others_.host_address(t), host, size, to_device, waits);
+    if (status.ok() && to_device && std::exchange(uploaded_[t], 1) == 0) derived().note_uploads();
+    return status;
+  }
+  /// The residents in the arena have lost their contents.
+  void forget_uploads_in_arena() noexcept {
+    for (std::size_t t = 0; t < uploaded_.size(); ++t) {
+      if (derived().others_.address(t) == 0) uploaded_[t] = 0;
+    }
+  }
   /// Copies between rounds. `mapped`: the address at which the host accesses the device's memory, or null.
   Status copy_between(DevicePtr<std::byte> device, void* mapped, void* host, Bytes size, bool to_device,
                       bool waits = true) noexcept {
@@ -346,6 +372,7 @@ class SessionBase {
   [[no_unique_address]] typename Policies::Values::Store values_;  ///< shared by all slots and shapes
   [[no_unique_address]] typename Policies::Observe observe_;
   std::shared_ptr<memory::detail::Blocks> blocks_;  ///< of the arrays; null before the first
+  std::vector<std::uint8_t> uploaded_;              ///< by tensor: whether the resident has contents
   State state_ = State::open;
   Error::Text cause_;  ///< the failure that poisoned the session
 };

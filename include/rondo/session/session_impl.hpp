@@ -151,6 +151,9 @@ Status Session<Derived, P, Policies, Graph, Slots>::move_arena(DeviceSpan<std::b
   for (std::size_t t = 0; t < view.tensors.size(); ++t) {
     if (view.tensors[t].fixed) return Status::of_tensor(Errc::fixed_address, static_cast<std::uint32_t>(t));
   }
+  if (!arena_watch_.may_enter(platform_, memory.data(), arena_.size())) {
+    return refuse_stale(0, 0, memory::Staleness::of_another_session);
+  }
   // While nothing has changed. Also ends copies of a checkpoint from memory that the caller may release afterwards.
   const Status zeroed = zero_workspace(platform_, view, layout_.offsets(), memory.data());
   if (const Status status = first_failure(zeroed, wait_for_device()); !status) return note_failure(status);
@@ -166,7 +169,7 @@ Status Session<Derived, P, Policies, Graph, Slots>::move_arena(DeviceSpan<std::b
   instances_.move([this](std::size_t slot) { return placement(slot); });
   number_ = (number_ + 1) % session_numbers != 0 ? number_ + 1 : next_session_number();
   rounds_when_lost_ = derived().rounds();
-  instances_.residents().forget_arena(view);
+  this->forget_uploads_in_arena();
   unblock();
   return {};
 }
@@ -209,22 +212,6 @@ Status Session<Derived, P, Policies, Graph, Slots>::set_scalar_bits(TaskId task,
     }
   }
   return Status::of_task(Errc::invalid_argument, index(task));
-}
-
-template <class Derived, Platform P, class Policies, class Graph, std::size_t Slots>
-Status Session<Derived, P, Policies, Graph, Slots>::move_resident(TensorKey key, void* host, Bytes size, bool to_device,
-                                                                  bool waits) noexcept {
-  if (const Status status = wait_until_idle(); !status) return status;
-  if (!owns(key) || record(key).direction != Direction::resident) return Status{Errc::wrong_tensor};
-  const std::uint32_t t = index(key.tensor());
-  if (const Status status = check_bytes(key.tensor(), size); !status) return status;
-  if (host == nullptr) return Status::of_tensor(Errc::null_memory, t);
-  const Status status = this->copy_between(device(key), others_.host_address(t), host, size, to_device, waits);
-  if (status.ok() && to_device) {
-    instances_.residents().note_upload(t);
-    unblock();
-  }
-  return status;
 }
 
 template <class Derived, Platform P, class Policies, class Graph, std::size_t Slots>

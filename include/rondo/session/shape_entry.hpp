@@ -13,7 +13,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <span>
 #include <utility>
 
 namespace rondo::detail {
@@ -42,9 +41,7 @@ class ShapeEntry {
              const typename Instances::Options& options)
       : shape_{std::move(shape)},
         others_{platform, view(), Slots, false, &shared},
-        instances_{platform, shape_->graph, shape_->plan, in_arena(arena, parts), values, options},
-        is_empty_{std::ranges::any_of(
-            view().tensors, [](std::uint64_t count) { return count == 0; }, &graph::TensorRecord::count)} {}
+        instances_{platform, shape_->graph, shape_->plan, in_arena(arena, parts), values, options} {}
 
   /// The parts of the arena that this shape needs.
   [[nodiscard]] static ShapedArena parts_of(const Resolved& shape) noexcept {
@@ -62,8 +59,6 @@ class ShapeEntry {
     const Status status = instances_.close();
     return first_failure(status, others_.release());
   }
-  /// Whether any tensor has no elements.
-  [[nodiscard]] bool is_empty() const noexcept { return is_empty_; }
   /// Whether the instances can be moved when the arena moves.
   [[nodiscard]] bool can_move() const noexcept {
     // A workspace whose view is an output lies with the ports, whose distance from the arena changes.
@@ -76,13 +71,6 @@ class ShapeEntry {
   void move(DevicePtr<std::byte> arena, const ShapedArena& parts) noexcept { instances_.move(in_arena(arena, parts)); }
   [[nodiscard]] Status zero_workspace(P& platform, DevicePtr<std::byte> arena) noexcept {
     return detail::zero_workspace(platform, view(), shape_->plan.offsets(), arena);
-  }
-  /// Records which residents have contents; `uploaded` is by tensor.
-  void note_uploads(std::span<const std::uint8_t> uploaded) noexcept {
-    for (std::size_t t = 0; t < uploaded.size(); ++t) {
-      if (uploaded[t] != 0) instances_.residents().note_upload(t);
-    }
-    instances_.unblock();
   }
 
  private:
@@ -101,7 +89,6 @@ class ShapeEntry {
   std::shared_ptr<const Resolved> shape_;
   OtherMemory<P> others_;
   Instances instances_;
-  bool is_empty_;
 };
 
 }  // namespace rondo::detail

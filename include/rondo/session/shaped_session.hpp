@@ -99,7 +99,9 @@ class ShapedSession : public detail::SessionBase<ShapedSession<P, Policies, Capa
       words.push_back(detail::size_word(tensors[t].count, t));
       sizes.push_back({t, tensors[t].count, nullptr});
     }
-    if (is_told(values, sizes) && entries_.find_in_table(words) == nullptr) (void)insert(words, shape);
+    if (is_told(values, sizes) && entries_.find_in_table(words) == nullptr) {
+      set_up([&] { (void)insert(words, shape); });
+    }
     entries_.forget_last();
   }
 
@@ -107,12 +109,12 @@ class ShapedSession : public detail::SessionBase<ShapedSession<P, Policies, Capa
   /// @throws Error out_of_memory, poisoned, closed; the session is unchanged then
   void reserve(Bytes size) {
     require_ok(wait_until_idle(), "reserve");
-    if (size.value >> 62U != 0) {
+    if (size.value > std::uint64_t{1} << 62U) {
       throw Error(Errc::out_of_memory, Error::Text{"reserve: ", size.value, " bytes; the most is 2^62"});
     }
     detail::ShapedArena wanted = parts_;
     if (size > parts_.whole()) wanted.shared += size.value - parts_.whole().value;
-    grow(wanted);
+    set_up([&] { grow(wanted); });
   }
 
   using Flights::rounds;
@@ -151,6 +153,7 @@ class ShapedSession : public detail::SessionBase<ShapedSession<P, Policies, Capa
   using Base::platform_;
   using Base::round_observer;
   using Base::state_;
+  using Base::uploaded_;
   using Base::values_;
   static constexpr std::size_t slots = Flights::depth;
   using Resolved = typename Shapes::Resolved;
@@ -163,22 +166,17 @@ class ShapedSession : public detail::SessionBase<ShapedSession<P, Policies, Capa
 
   // --- rounds
 
-  template <class Channel, class Settle, class... Bound>
-  [[gnu::always_inline]] Status run_on(Channel channel, std::uint32_t slot, Settle settle, Bound&... bound) noexcept {
-    return run_words(channel, slot, settle, bound...);
-  }
   /// For pairs.
   template <class Channel, class Settle, BoundPair... B>
-  [[gnu::always_inline]] Status run_words(Channel channel, std::uint32_t slot, Settle settle,
-                                          const B&... pairs) noexcept {
+  [[gnu::always_inline]] Status run_on(Channel channel, std::uint32_t slot, Settle settle, const B&... pairs) noexcept {
     constexpr bool with_shapes = (detail::has_shape<B> || ...);
     std::uint64_t words[(with_shapes ? 1 + max_rank : 1) * sizeof...(B) + 1];
     return run_entry(channel, slot, settle, {words, detail::write_sizes<with_shapes>(words, pairs...)}, {}, pairs...);
   }
   /// For pairs and stated symbols.
   template <class Channel, class Settle, std::size_t N, BoundPair... B>
-  Status run_words(Channel channel, std::uint32_t slot, Settle settle, const launch::StatedSymbols<N>& symbols,
-                   const B&... pairs) noexcept {
+  Status run_on(Channel channel, std::uint32_t slot, Settle settle, const launch::StatedSymbols<N>& symbols,
+                const B&... pairs) noexcept {
     std::uint64_t words[(1 + max_rank) * sizeof...(B) + Dim::max_symbols + 1];
     std::uint64_t* end = detail::write_sizes<true>(words, pairs...);
     std::int64_t values[Dim::max_symbols];
@@ -195,8 +193,7 @@ class ShapedSession : public detail::SessionBase<ShapedSession<P, Policies, Capa
   }
   /// For bindings known only at run time.
   template <class Channel, class Settle>
-  Status run_words(Channel channel, std::uint32_t slot, Settle settle,
-                   DynamicBindings<ShapedSession>& bindings) noexcept;
+  Status run_on(Channel channel, std::uint32_t slot, Settle settle, DynamicBindings<ShapedSession>& bindings) noexcept;
   template <class Channel, class Settle>
   Status run_dynamic(Channel channel, std::uint32_t slot, Settle settle,
                      DynamicBindings<ShapedSession>& bindings) noexcept;
@@ -213,30 +210,10 @@ class ShapedSession : public detail::SessionBase<ShapedSession<P, Policies, Capa
     Entry& entry = **found;
     if constexpr (!Channel::is_synchronous) in_slot_[slot] = &entry;
     round_observer().enters(Phase::bind);
-    if (entry.is_empty()) [[unlikely]]
-      return run_empty<Channel, Settle, B...>(channel, entry, slot, settle, pairs...);
     const Status status =
         entry.instances()[slot].run(channel, round_observer(), settle, std::index_sequence_for<B...>{}, pairs...);
     if (!status.ok()) [[unlikely]]
-      explain_failure(entry, status);
-    return status;
-  }
-  /// Memory without elements may be null. Takes copies, because pairs whose address is taken do not stay in registers.
-  template <class Channel, class Settle, BoundPair... B>
-  [[gnu::cold, gnu::noinline]] Status run_empty(Channel channel, Entry& entry, std::uint32_t slot, Settle settle,
-                                                detail::InRegisters<B>... pairs) noexcept {
-    detail::Binding bindings[] = {detail::Binding{pairs}..., {}};
-    return run_list(channel, entry, slot, settle, {bindings, sizeof...(B)});
-  }
-  template <class Channel, class Settle>
-  Status run_list(Channel channel, Entry& entry, std::uint32_t slot, Settle settle,
-                  std::span<detail::Binding> bindings) noexcept {
-    static std::byte nothing{};
-    for (detail::Binding& b : bindings) {
-      if (b.bytes == 0 && b.device == 0) b.data = &nothing;
-    }
-    const Status status = entry.instances()[slot].run(channel, round_observer(), settle, bindings);
-    if (!status.ok()) explain_failure(entry, status);
+      explain_failure(entry, slot, status);
     return status;
   }
   // --- for InFlight
@@ -259,7 +236,7 @@ class ShapedSession : public detail::SessionBase<ShapedSession<P, Policies, Capa
     }
     state_ = State::poisoned;
     entries_.forget_last();  // so that every round checks the state
-    if (slot < slots && in_slot_[slot] != nullptr) explain_failure(*in_slot_[slot], status);
+    if (slot < slots && in_slot_[slot] != nullptr) explain_failure(*in_slot_[slot], slot, status);
   }
   [[gnu::cold]] Status note_failure(Status status) noexcept {
     (void)keep(status, detail::explain_status(interface(), status, 0, detail::failure_text_of(platform_)));
@@ -304,7 +281,7 @@ class ShapedSession : public detail::SessionBase<ShapedSession<P, Policies, Capa
         Status{Errc::invalid_argument},
         Error::Text("with_symbols: give each of the graph's own symbols at most one value, which is not negative"));
   }
-  [[gnu::cold, gnu::noinline]] void explain_failure(const Entry& entry, Status status) noexcept;
+  [[gnu::cold, gnu::noinline]] void explain_failure(const Entry& entry, std::size_t slot, Status status) noexcept;
   /// Called if the last round had another shape, which may have written over workspaces that are zeroed once. Errors:
   /// busy: submit the round anew
   [[gnu::noinline]] Status change_shape(launch::KeyView key, std::span<const launch::BoundSize> sizes,
@@ -337,7 +314,21 @@ class ShapedSession : public detail::SessionBase<ShapedSession<P, Policies, Capa
   [[nodiscard]] static constexpr bool is_loss(Errc code) noexcept {
     return code == Errc::device_failed || code == Errc::timed_out || code == Errc::stopped;
   }
-  Status move_resident(TensorKey key, void* host, Bytes size, bool to_device, bool waits = true) noexcept;
+  [[gnu::cold]] Status note_loss(Errc code) noexcept { return note_failure(Status{code}.poisoning()); }
+  /// Runs a step of set-up. If that loses the device, the session is poisoned. @throws Error as the step does
+  template <class Step>
+  void set_up(const Step& step) {
+    try {
+      step();
+    } catch (const Error& error) {
+      if (is_loss(error.code()) && refusal().ok()) (void)note_loss(error.code());
+      throw;
+    }
+  }
+  Status find_resident(TensorKey key, DevicePtr<std::byte>& at) noexcept;
+  void note_uploads() noexcept {
+    entries_.for_each([&](std::unique_ptr<Entry>& entry) { entry->instances().unblock(uploaded_); });
+  }
 
   // The steps of close().
   static void drop_open_round() noexcept {}
@@ -356,7 +347,6 @@ class ShapedSession : public detail::SessionBase<ShapedSession<P, Policies, Capa
   const TaskGraph& graph_;
   detail::OtherMemory<P> others_;       ///< of tensors that all shapes share
   std::vector<std::uint64_t> offsets_;  ///< by tensor: the offset of a resident in the arena
-  std::vector<std::uint8_t> uploaded_;  ///< by tensor: whether the resident has contents
   std::uint64_t residents_end_ = 0;
   bool resets_workspace_ = false;  ///< whether any workspace must be zeroed when its shape returns
   DevicePtr<std::byte> base_;

@@ -21,7 +21,6 @@ ShapedSession<P, Policies, Capacity, Depth>::ShapedSession(Shapes shapes, const 
       graph_{shapes_.graph()},
       others_{platform_, detail::check_memory_kinds(graph_.interface(), P::name, memory_kinds_of<P>()), slots, false},
       offsets_(graph_.tensors().size(), 0),
-      uploaded_(graph_.tensors().size(), 0),
       sizes_(detail::count_ports(graph_.interface())),
       size_words_((1 + max_rank) * sizes_.size() + graph_.symbols().size()),
       entries_{size_words_.size()} {
@@ -51,8 +50,8 @@ ShapedSession<P, Policies, Capacity, Depth>::ShapedSession(Shapes shapes, const 
 
 template <Platform P, class Policies, class Capacity, std::size_t Depth>
 template <class Channel, class Settle>
-Status ShapedSession<P, Policies, Capacity, Depth>::run_words(Channel channel, std::uint32_t slot, Settle settle,
-                                                              DynamicBindings<ShapedSession>& bindings) noexcept {
+Status ShapedSession<P, Policies, Capacity, Depth>::run_on(Channel channel, std::uint32_t slot, Settle settle,
+                                                           DynamicBindings<ShapedSession>& bindings) noexcept {
   if (const Status status = refusal(); !status) return status;
   if (!bindings.are_of(*this)) return Status{Errc::wrong_tensor};
   const auto run = [&] { return run_dynamic(channel, slot, settle, bindings); };
@@ -83,13 +82,15 @@ Status ShapedSession<P, Policies, Capacity, Depth>::run_dynamic(Channel channel,
   }
   Entry& entry = **found;
   if constexpr (!Channel::is_synchronous) in_slot_[slot] = &entry;
-  return run_list(channel, entry, slot, settle, list);
+  const Status status = entry.instances()[slot].run(channel, round_observer(), settle, list);
+  if (!status.ok()) explain_failure(entry, slot, status);
+  return status;
 }
 
 template <Platform P, class Policies, class Capacity, std::size_t Depth>
-void ShapedSession<P, Policies, Capacity, Depth>::explain_failure(const Entry& entry, Status status) noexcept {
-  std::uint64_t what = 0;
-  for (const auto& instance : entry.instances()) what = what != 0 ? what : instance.refusal_detail();
+void ShapedSession<P, Policies, Capacity, Depth>::explain_failure(const Entry& entry, std::size_t slot,
+                                                                  Status status) noexcept {
+  const std::uint64_t what = entry.instances()[slot].refusal_detail();
   (void)keep(status, detail::explain_status(entry.view(), status, what, entry.instances().failure_text(platform_)));
   if (status.poisoned()) this->poison(text_);
 }
@@ -131,7 +132,7 @@ Status ShapedSession<P, Policies, Capacity, Depth>::make_entry(launch::KeyView k
     return {};
   } catch (const Error& error) {
     if (const Status status = refusal(); !status) return status;
-    if (is_loss(error.code())) return note_failure(Status{error.code()}.poisoning());
+    if (is_loss(error.code())) return note_loss(error.code());
     Error::Text text(error.what());
     for (std::size_t s = 0; s < values.size(); ++s) {
       text.append(Error::Text{s == 0 ? "; " : ", ", graph_.name(graph_.symbols()[s]), " = ", values[s]});
@@ -139,6 +140,11 @@ Status ShapedSession<P, Policies, Capacity, Depth>::make_entry(launch::KeyView k
     return keep(Status{error.code()}, text);
   } catch (const std::bad_alloc&) {
     return keep(Status{Errc::out_of_memory}, Error::Text("the host has no memory left for another shape"));
+  } catch (const std::exception& error) {
+    return keep(Status{Errc::invalid_argument},
+                Error::Text{"a planner, or other code of yours that sets up a shape, threw: ", error.what()});
+  } catch (...) {
+    return keep(Status{Errc::invalid_argument}, Error::Text("code of yours that sets up a shape threw an exception"));
   }
 }
 
@@ -165,7 +171,7 @@ auto ShapedSession<P, Policies, Capacity, Depth>::make_shape_entry(std::shared_p
   grow({std::max(parts_.shared, needed.shared), std::max(parts_.each_slot, needed.each_slot), slots});
   auto entry = std::make_unique<Entry>(platform_, std::move(shape), base_, parts_, others_, values_, options_);
   this->reserve_in_queue(Bytes{needed.each_slot + entry->instances()[0].refresher().device_bytes().value});
-  entry->note_uploads(uploaded_);
+  entry->instances().unblock(uploaded_);
   require_ok(entry->zero_workspace(platform_, base_), "setting workspaces to zero");
   detail::log_opened<P, Policies>(platform_, entry->view(), arena_bytes(),
                                   Bytes{entry->instances()[0].refresher().table().image().size()}, slots);
@@ -185,7 +191,7 @@ void ShapedSession<P, Policies, Capacity, Depth>::rebase() {
         entry.reset();
         entry = std::make_unique<Entry>(platform_, std::move(shape), base_, parts_, others_, values_, options_);
       }
-      entry->note_uploads(uploaded_);
+      entry->instances().unblock(uploaded_);
       check(entry->zero_workspace(platform_, base_));
     });
   } catch (...) {
@@ -221,9 +227,7 @@ void ShapedSession<P, Policies, Capacity, Depth>::grow(const detail::ShapedArena
       if (before.whole().value != 0) allocate_arena(before, residents);
     } catch (...) {  // not even the previous size: all shapes are forgotten, and residents need an upload
       entries_.clear();
-      for (std::size_t t = 0; t < uploaded_.size(); ++t) {
-        if (others_.address(t) == 0) uploaded_[t] = 0;
-      }
+      this->forget_uploads_in_arena();
     }
     rebase();
     throw;
@@ -243,32 +247,20 @@ void ShapedSession<P, Policies, Capacity, Depth>::allocate_arena(const detail::S
 }
 
 template <Platform P, class Policies, class Capacity, std::size_t Depth>
-Status ShapedSession<P, Policies, Capacity, Depth>::move_resident(TensorKey key, void* host, Bytes size, bool to_device,
-                                                                  bool waits) noexcept {
-  if (const Status status = wait_until_idle(); !status) return status;
+Status ShapedSession<P, Policies, Capacity, Depth>::find_resident(TensorKey key, DevicePtr<std::byte>& at) noexcept {
   const std::uint32_t t = index(key.tensor());
-  if (key.graph() != graph_.tag() || t >= uploaded_.size() || graph_.tensors()[t].direction != Direction::resident) {
-    return Status{Errc::wrong_tensor};
-  }
-  if (size.value != graph_.tensors()[t].bytes) return Status::of_tensor(Errc::wrong_size, t);
-  if (host == nullptr) return Status::of_tensor(Errc::null_memory, t);
   const bool is_in_arena = others_.address(t) == 0;
   if (is_in_arena && !base_) {
     try {
       grow(parts_);
     } catch (const Error& error) {
-      return Status::of_tensor(error.code(), t);
+      return is_loss(error.code()) ? note_loss(error.code()) : Status::of_tensor(error.code(), t);
     } catch (const std::bad_alloc&) {
       return Status::of_tensor(Errc::out_of_memory, t);
     }
   }
-  const DevicePtr<std::byte> device{is_in_arena ? base_.address() + offsets_[t] : others_.address(t)};
-  const Status status = this->copy_between(device, others_.host_address(t), host, size, to_device, waits);
-  if (status.ok() && to_device && uploaded_[t] == 0) {
-    uploaded_[t] = 1;
-    entries_.for_each([&](std::unique_ptr<Entry>& entry) { entry->note_uploads(uploaded_); });
-  }
-  return status;
+  at = DevicePtr<std::byte>{is_in_arena ? base_.address() + offsets_[t] : others_.address(t)};
+  return {};
 }
 
 }  // namespace rondo

@@ -23,15 +23,16 @@ enum class DataType : std::uint8_t {
   uint16 = 9,
   uint32 = 10,
   boolean = 11,
-  fp8e4m3fn = 12,   ///< a5 only
-  fp8e8m0 = 13,     ///< a5 only
-  fp4e2m1 = 14,     ///< a5 only; two values in one stored byte
+  fp8e4m3fn = 12,   ///< not on a2a3
+  fp8e8m0 = 13,     ///< not on a2a3
+  fp4e2m1 = 14,     ///< not on a2a3; two values in one stored byte
   float64 = 15,     ///< on the host and on GPUs
   complex64 = 16,   ///< two float32
   complex128 = 17,  ///< two float64; on the host and on GPUs
 };
 inline constexpr std::size_t data_type_count = 18;
 
+/// Whether the type is one that a5 has and a2a3 lacks.
 [[nodiscard]] constexpr bool is_a5_only(DataType type) noexcept {
   return type >= DataType::fp8e4m3fn && type <= DataType::fp4e2m1;
 }
@@ -49,20 +50,25 @@ inline constexpr std::size_t data_type_count = 18;
   return type == DataType::float64 || type == DataType::complex128;
 }
 
-/// Storage for an element type without a C++ equivalent; has no arithmetic.
+// Storage for element types without a C++ equivalent. None has arithmetic.
+
+/// The bits of a float16.
 struct Float16 {
   std::uint16_t bits;
 };
+/// The bits of a bfloat16.
 struct BFloat16 {
   std::uint16_t bits;
 };
+/// The bits of an fp8 with 4 bits of exponent, without infinities.
 struct Fp8E4M3Fn {
   std::uint8_t bits;
 };
+/// The bits of an fp8 that is a power of two.
 struct Fp8E8M0 {
   std::uint8_t bits;
 };
-/// Two values, the first in the low four bits.
+/// The bits of two fp4 with 2 bits of exponent, the first in the low four bits.
 struct Fp4E2M1x2 {
   std::uint8_t bits;
 };

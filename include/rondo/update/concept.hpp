@@ -38,8 +38,8 @@ struct Changes {
   }
 };
 
-/// The highest level that the strategy may return: `static constexpr UpdateLevel highest`. The session compiles no code
-/// for higher levels.
+/// The highest level that the strategy may return: `static constexpr UpdateLevel highest`. Calls that need a higher one
+/// do not compile, and DynamicBindings refuse them as unsupported.
 template <class S>
 concept HasHighestLevel = requires {
   { S::highest } -> std::convertible_to<UpdateLevel>;

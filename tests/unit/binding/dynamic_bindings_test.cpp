@@ -142,6 +142,19 @@ TEST_CASE("What is bound while a round is under way counts from the next round o
   CHECK(rig.hz == before);
 }
 
+TEST_CASE("A round that is refused leaves the bindings of the one under way as they are") {
+  Rig rig;
+  rig.bind_all();
+  auto bound = rig.session->begin_round(*rig.bindings);
+  Floats other_z(3);
+  REQUIRE(rig.bind(2, other_z));
+  CHECK(rig.session->begin_round(*rig.bindings).failure().code() == Errc::busy);
+  CHECK(rig.run().code() == Errc::busy);
+  REQUIRE(std::move(bound).launch().finish().status().ok());
+  CHECK(rig.hz[0] == 3 * (1 + 11));
+  CHECK(other_z == Floats(3));
+}
+
 TEST_CASE("Bindings of another session are refused, and nothing moves") {
   Rig rig;
   rig.bind_all();

@@ -136,6 +136,56 @@ TEST_CASE("A planner that is wrong is found out, with the names of two tensors")
 }
 #endif
 
+namespace {
+/// A plan as no planner should make it.
+template <int What>
+struct Wild {
+  static memory::Plan plan(const memory::Problem& problem) {
+    memory::Plan plan = memory::Disjoint::plan(problem);
+    plan.planner = "wild";
+    if (What == 0) plan.offsets.clear();
+    if (What == 1) plan.offsets.push_back(0);
+    if (What == 2) plan.arena = INT64_MIN;
+    if (What == 3) plan.arena = INT64_MAX;
+    if (What == 4) plan.offsets.assign(problem.size(), INT64_MAX - 63);
+    if (What == 5) plan.offsets.assign(problem.size(), -64);
+    return plan;
+  }
+};
+template <int What>
+void check_wild(const FrozenGraph& frozen) {
+  CAPTURE(What);
+  const auto refused = [&]<class Planner>(Planner) {
+    const Raised r = raised([&] { (void)memory::Layout<FrozenGraph, arch::A2A3, Planner>(frozen); });
+    CHECK(r.code == Errc::check_failed);
+    CHECK(says(r.text, "the planner 'wild' made a wrong plan"));
+  };
+  refused(Wild<What>{});
+  refused(memory::PortsLast<Wild<What>>{});
+  refused(memory::ResidentsFirst<memory::PortsLast<Wild<What>>>{});
+}
+}  // namespace
+
+TEST_CASE("Whatever a planner returns, it is refused or used") {
+  TaskGraph graph;
+  const auto x = graph.input<float>("x", {16});
+  const auto r = graph.resident<float>("r", {16});
+  const auto t = graph.workspace<float>("t", {16});
+  const auto y = graph.output<float>("y", {16});
+  graph.add<Scale>(x, t, 2.0F);
+  graph.add<Scale>(t, r, 2.0F);
+  graph.add<Scale>(r, y, 2.0F);
+  const FrozenGraph frozen = freeze(graph);
+  check_wild<0>(frozen);
+  check_wild<1>(frozen);
+#ifndef NDEBUG
+  check_wild<2>(frozen);
+  check_wild<3>(frozen);
+  check_wild<4>(frozen);
+  check_wild<5>(frozen);
+#endif
+}
+
 TEST_CASE("A graph without tensors takes no memory") {
   CHECK(memory::Layout<FrozenGraph, arch::A5, memory::Greedy, memory::Concurrency::parallel>{freeze(TaskGraph{})}
             .arena_bytes() == Bytes{0});

@@ -56,7 +56,7 @@ TESTS = [
     "conformance/*_test.cpp",
     "onboard/*_test.cpp",
 ]
-# Sources in tests/stand_in of other libraries than the runtime's.
+# Sources in tests/stand_in of other libraries than the runtime's; that of the profiler's ranges is built beside it.
 OTHER_STAND_INS = {"hccl.cpp", "tools_ext.cpp"}
 MEMORY_ORDER = re.compile(r"memory_order_(acquire|release|acq_rel|seq_cst)")
 LIMIT_BYTES = 8 << 30
@@ -298,6 +298,8 @@ def build(options, include, overlay, headers, folder, sources):
     if not library.exists() or library.stat().st_mtime < max(f.stat().st_mtime for f in stand_in):
         shared = ["-shared", "-fPIC", "-O1", f"-I{tests / 'stand_in/ascend_c'}", "-Wl,-Bsymbolic", "-o", str(library), "-ldl", "-lpthread"]
         subprocess.run(plain + [*map(str, stand_in), *shared], check=True)
+        ranges = ["-shared", "-fPIC", "-o", str(folder / "libms_tools_ext.so")]
+        subprocess.run(plain + [str(tests / "stand_in/tools_ext.cpp"), *ranges], check=True)
     command = start + ["-include-pch", f"{prelude}.pch"]
     link = [options.compiler, "-fuse-ld=lld" if lld() else "-O0", str(main_object), f"-Wl,-rpath,{folder}", str(library), "-lfmt"]
     digest = hashlib.sha256("".join(f"{path}\n{path.read_text()}" for path in headers).encode()).hexdigest()

@@ -3,11 +3,11 @@
 #pragma once
 
 #include <rondo/platform/cuda/device.hpp>
+#include <rondo/platform/file.hpp>
 
 #include <cstddef>
-#include <cstdio>
-#include <memory>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -64,30 +64,17 @@ class Modules {
     return true;
   }
 
-  /// The bytes of a module, followed by a 0, which ends PTX.
-  [[nodiscard]] std::vector<std::byte> bytes_of(const CudaModule& source) const {
-    std::vector<std::byte> bytes;
-    if (source.file == nullptr) {
-      bytes.assign(source.data.begin(), source.data.end());
-    } else {
-      const std::unique_ptr<std::FILE, CloseFile> file{std::fopen(source.file, "rb")};
-      char part[4096];
-      std::size_t size = 0;
-      while (file != nullptr && (size = std::fread(part, 1, sizeof(part), file.get())) != 0) {
-        const auto* const first = reinterpret_cast<const std::byte*>(part);
-        bytes.insert(bytes.end(), first, first + size);
-      }
-      if (bytes.empty()) {
-        throw Error(Errc::invalid_argument, Error::Text{device_.platform(), ": the kernel module ", source.file,
-                                                        " is not there, or empty; compile it, see docs/cuda.md"});
-      }
-    }
-    bytes.push_back(std::byte{0});
-    return bytes;
+  /// The bytes of a module. They are followed by a 0, which ends PTX.
+  [[nodiscard]] std::string bytes_of(const CudaModule& source) const {
+    if (source.file == nullptr) return {reinterpret_cast<const char*>(source.data.data()), source.data.size()};
+    std::string contents = rondo::detail::contents_of(source.file);
+    if (!contents.empty()) return contents;
+    throw Error(Errc::invalid_argument, Error::Text{device_.platform(), ": the kernel module ", source.file,
+                                                    " is not there, or empty; compile it, see docs/cuda.md"});
   }
 
   void load(const CudaModule& source) {
-    const std::vector<std::byte> bytes = bytes_of(source);
+    const std::string bytes = bytes_of(source);
     char log[512] = "";
     int options[] = {jit_error_log, jit_error_log_bytes};
     void* values[] = {static_cast<char*>(log), reinterpret_cast<void*>(sizeof(log))};  // NOLINT: as the driver wants it
@@ -110,10 +97,6 @@ class Modules {
     if (log[0] != '\0') text.append("; the compiler said: "), text.append(static_cast<const char*>(log));
     throw Error(errc, text);
   }
-
-  struct CloseFile {
-    void operator()(std::FILE* file) const noexcept { (void)std::fclose(file); }
-  };
 
   Device& device_;
   std::span<const CudaModule> sources_;

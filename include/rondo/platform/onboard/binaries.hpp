@@ -2,32 +2,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <rondo/platform/file.hpp>
 #include <rondo/platform/onboard/device.hpp>
 
 #include <unistd.h>
 #include <cstddef>
 #include <cstdint>
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <memory>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
 namespace rondo::platform::onboard {
-
-/// Returns the bytes of a file; none if it cannot be read.
-[[nodiscard]] inline std::vector<std::byte> bytes_of_file(const char* path) {
-  std::FILE* const file = std::fopen(path, "rb");
-  if (file == nullptr) return {};
-  long size = -1;
-  if (std::fseek(file, 0, SEEK_END) == 0) size = std::ftell(file);
-  std::vector<std::byte> bytes(size > 0 ? static_cast<std::size_t>(size) : 0);
-  const bool is_read =
-      size > 0 && std::fseek(file, 0, SEEK_SET) == 0 && std::fread(bytes.data(), 1, bytes.size(), file) == bytes.size();
-  (void)std::fclose(file);
-  return is_read ? bytes : std::vector<std::byte>{};
-}
 
 /// The loaded kernel binaries of a program, and the search for kernels in them.
 ///
@@ -124,19 +113,16 @@ class Binaries {
   /// The option exists for binaries in memory only, so a file is read first, unless a .json next to it states the type
   /// of cores or it is no device binary.
   void load_file(const char* file, CoreType core, BinHandle& handle) {
-    char* const path = realpath(file, nullptr);  // the runtime takes absolute paths only
+    // The runtime takes absolute paths only.
+    const std::unique_ptr<char, decltype(&std::free)> path{realpath(file, nullptr), &std::free};
     if (path == nullptr) {
       throw Error(Errc::invalid_argument, Error::Text{device_.identity().platform, ": there is no kernel binary ", file,
                                                       "; build it, see docs/onboard.md"});
     }
-    const std::vector<std::byte> bytes = has_json(path) ? std::vector<std::byte>{} : bytes_of_file(path);
-    if (is_of_a_device(bytes)) {
-      std::free(path);
-      return load(bytes, core, handle);
-    }
-    const AclError code = calls().load_file(path, nullptr, &handle);
-    std::free(path);
-    device_.must("aclrtBinaryLoadFromFile", code);
+    const std::string contents = has_json(path.get()) ? std::string{} : rondo::detail::contents_of(path.get());
+    const auto bytes = std::as_bytes(std::span(contents));
+    if (is_of_a_device(bytes)) return load(bytes, core, handle);
+    device_.must("aclrtBinaryLoadFromFile", calls().load_file(path.get(), nullptr, &handle));
   }
   [[nodiscard]] static bool has_json(std::string_view path) {
     std::string_view stem = path;

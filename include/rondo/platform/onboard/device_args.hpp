@@ -53,7 +53,7 @@ struct OrchestratorArgs {
   std::uint32_t rings = 0;
   std::uint32_t tensor_count = 0;
   std::uint32_t tag = 0;  ///< the graph half of the interface's TensorKeys
-  // the session's StreamOptions
+  // the session's OrchestrationOptions
   std::uint32_t threads = 0;
   std::uint32_t window = 0;
   std::uint32_t tensors = 0;

@@ -7,9 +7,9 @@
 #include <rondo/graph/records.hpp>
 #include <rondo/platform/onboard/core_dispatch.hpp>
 #include <rondo/platform/onboard/device_args.hpp>
+#include <rondo/platform/orchestration_options.hpp>
 #include <rondo/platform/sim/dynamic/aicpu_build_graph.hpp>
 #include <rondo/platform/sim/dynamic/tensormap_and_ringbuffer.hpp>
-#include <rondo/platform/stream_options.hpp>
 
 #include <cstring>
 #include <map>
@@ -137,8 +137,8 @@ struct OrchestratorState final : DeviceState {
   static std::uint32_t threads_of(const OrchestratorArgs& args) noexcept {
     return args.mailboxes_at == 0 ? args.threads : 0;
   }
-  static StreamOptions options_of(const OrchestratorArgs& args) noexcept {
-    StreamOptions options;
+  static OrchestrationOptions options_of(const OrchestratorArgs& args) noexcept {
+    OrchestrationOptions options;
     options.threads = threads_of(args);
     options.window = args.window;
     options.ring_bytes = Bytes{args.heap_bytes};
@@ -175,8 +175,9 @@ inline void answer(const OrchestratorArgs& args, std::uint64_t round, std::uint6
 /// One launch of an orchestrator: does what `args` (an OrchestratorArgs) says, and writes the result even after a
 /// failure. `orchestration(round, io)` adds the round's tasks, with round an orchestrator of `Runtime` and io a
 /// DeviceInterface. A task runs on a cube or vector core if the session was opened so. Otherwise it is a call of its
-/// kernel's function in this program, where it is added, or on a thread of the program's own (StreamOptions::threads).
-/// `Memory` is the memory that the program shares with the cores. Thread safety: one launch of a session at a time.
+/// kernel's function in this program, where it is added, or on a thread of the program's own
+/// (OrchestrationOptions::threads). `Memory` is the memory that the program shares with the cores. Thread safety: one
+/// launch of a session at a time.
 /// @returns always 0; the result holds failures
 template <class Runtime, class Memory = platform::onboard::AicpuMemory, class Orchestration>
 std::uint32_t orchestrate_on_device(const void* args_block, Orchestration&& orchestration) noexcept {
@@ -229,7 +230,7 @@ std::uint32_t orchestrate_on_device(const void* args_block, Orchestration&& orch
   } catch (const std::bad_alloc&) {
     refuse(
         Error::Text("the orchestrator's rings do not fit into the device's own memory; ask for "
-                    "less in Options::stream"));
+                    "less in Options::orchestration"));
   }
   return 0;
 }

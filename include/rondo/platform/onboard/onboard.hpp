@@ -121,8 +121,9 @@ class Onboard : public streams::DevicePlatform<A, onboard::Parts<A>, RoundEvents
   Status fill_zeros(DevicePtr<std::byte> to, Bytes size) noexcept {
     const OnOwnStream own(device_);
     device_.work_begins();
-    const char* call = nullptr;
-    const onboard::AclError code = zeros_.fill(to.address(), size.value, device_.stream(), call);
+    const char* call = onboard::Api::enter;
+    onboard::AclError code = device_.enter();
+    if (code == onboard::code_ok) code = zeros_.fill(to.address(), size.value, device_.stream(), call);
     return code == onboard::code_ok ? this->wait() : this->noted(call, code);
   }
   /// Why the host decides about loops, as a clause; empty if the device decides about those of all loaded graphs.

@@ -8,7 +8,7 @@
 #include <rondo/platform/onboard/device_args.hpp>
 #include <rondo/platform/onboard/options.hpp>
 #include <rondo/platform/onboard/orchestrator.hpp>
-#include <rondo/platform/stream_options.hpp>
+#include <rondo/platform/orchestration_options.hpp>
 
 #include <atomic>
 #include <cstddef>
@@ -39,13 +39,10 @@ template <class P, class Runtime, class Graph>
 class Orchestration {
  public:
   static constexpr bool has_tensor_places = true;
-  static constexpr bool has_settle = false;
-  static constexpr bool has_background = false;
-  static constexpr bool follows_the_arena = false;
 
   /// Uses the binary of the platform's options.
   /// @throws Error invalid_argument (no binary), unsupported (the runtime cannot launch on the AICPU), out_of_memory
-  Orchestration(P& platform, const Graph& graph, const runtime::StreamOptions& options)
+  Orchestration(P& platform, const Graph& graph, const runtime::OrchestrationOptions& options)
       : Orchestration{platform, graph, options, platform.options().orchestrator} {
     static_assert(std::is_same_v<Graph, Orchestrated<runtime::OnDevice>>,
                   "rondo: on an NPU the orchestration is a program on the device's AICPU: build it with "
@@ -54,7 +51,7 @@ class Orchestration {
                   "runtime::HostBuildGraph");
   }
   /// Uses the caller's binary.
-  Orchestration(P& platform, const Graph& graph, const runtime::StreamOptions& options,
+  Orchestration(P& platform, const Graph& graph, const runtime::OrchestrationOptions& options,
                 const OrchestratorBinary& binary)
       : platform_{platform},
         view_{graph.view()},
@@ -134,7 +131,7 @@ class Orchestration {
     static std::atomic<std::uint64_t> last_session{0};
     return last_session.fetch_add(1, std::memory_order_relaxed) + 1;
   }
-  static OrchestratorArgs place(const graph::GraphView& view, const runtime::StreamOptions& options,
+  static OrchestratorArgs place(const graph::GraphView& view, const runtime::OrchestrationOptions& options,
                                 const CoreKernel* cores) {
     OrchestratorArgs args;
     args.npu_arch = P::Arch::npu_arch;
@@ -142,7 +139,7 @@ class Orchestration {
     args.rings = Runtime::rings;
     args.tensor_count = static_cast<std::uint32_t>(view.tensors.size());
     args.tag = view.tag;
-    args.threads = options.threads == runtime::StreamOptions::by_engine ? 0 : options.threads;
+    args.threads = options.threads == runtime::OrchestrationOptions::by_engine ? 0 : options.threads;
     args.window = options.window;
     args.tensors = options.tensors;
     args.regions = options.regions;

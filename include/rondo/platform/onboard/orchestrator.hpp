@@ -92,11 +92,11 @@ class Orchestrator {
   }
 
   void load(const OrchestratorBinary& source) {
-    std::vector<std::byte> bytes;
+    std::string contents;
     std::span<const std::byte> data = source.binary.data;
     if (source.binary.file != nullptr) {
-      bytes = read(source.binary.file);
-      data = bytes;
+      contents = read(source.binary.file);
+      data = std::as_bytes(std::span(contents));
     }
     const LoadOption option{load_option_cpu_kernel_mode, {cpu_kernels_from_data}};
     const LoadOptions options{&option, 1};
@@ -105,9 +105,9 @@ class Orchestrator {
     if (code != code_ok) (void)release();
     device_.must("aclrtRegisterCpuFunc", code);
   }
-  [[nodiscard]] std::vector<std::byte> read(const char* path) const {
-    std::vector<std::byte> bytes = bytes_of_file(path);
-    if (!bytes.empty()) return bytes;
+  [[nodiscard]] std::string read(const char* path) const {
+    std::string contents = rondo::detail::contents_of(path);
+    if (!contents.empty()) return contents;
     throw Error(Errc::invalid_argument, Error::Text{device_.identity().platform, ": the orchestrator's binary ", path,
                                                     " cannot be read; build it, see docs/onboard.md"});
   }

@@ -103,11 +103,9 @@ class OwnKernel {
     for (const KernelNumber& known : binary.numbers) {
       if (name == known.kernel) return true;
     }
-    std::vector<std::byte> read;
-    if (binary.file != nullptr) read = bytes_of_file(binary.file);
-    const std::span<const std::byte> bytes = binary.file != nullptr ? std::span<const std::byte>(read) : binary.data;
-    return std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size()).find(name) !=
-           std::string_view::npos;
+    const auto contains = [name](std::string_view bytes) { return bytes.find(name) != std::string_view::npos; };
+    if (binary.file != nullptr) return contains(rondo::detail::contents_of(binary.file));
+    return contains({reinterpret_cast<const char*>(binary.data.data()), binary.data.size()});
   }
 
   Device& device_;

@@ -182,7 +182,8 @@ class Program {
         options_{options},
         view_{view},
         launches_{device, options, view},
-        loops_{device, host} {
+        loops_{device, host},
+        stepper_{device, host} {
     if (options.profiler_ranges) profiler_ = profiler_calls();
     marks_ranges_ = profiler_.range_start != nullptr;
   }
@@ -358,7 +359,7 @@ class Program {
   RunInstance instance_ = nullptr;
   RunInstance after_fill_ = nullptr;  ///< the instance, if workspaces must be filled first
   RunInstance set_aside_ = nullptr;   ///< the instance while rounds are launched in another way
-  Stepper stepper_{device_};
+  Stepper stepper_;
   bool device_decides_ = false;  ///< whether the instance contains the graph's loops
   Launches::Fill fill_;
   std::uint32_t refusals_ = 0;

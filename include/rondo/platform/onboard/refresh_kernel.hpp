@@ -33,6 +33,7 @@ class RefreshKernel {
 
   /// @throws Error on errors of the runtime, and failures of the device when it runs the kernel
   RefreshKernel(Device& device, const Options& options) : device_{device}, kernel_{device, options.kernels, name} {
+    if (!reads_device_args()) return;
     kernel_.load();
     if (!kernel_.is_loaded()) return;
     try {
@@ -50,6 +51,7 @@ class RefreshKernel {
   [[nodiscard]] bool is_usable() const noexcept { return is_correct_; }
   /// The reason why it cannot, for the session's log.
   [[nodiscard]] const char* remark() const noexcept {
+    if (!reads_device_args()) return "tasks take args from the host, so addresses that change are computed by the host";
     if (kernel_.is_loaded()) return "the kernel rondo_refresh computes wrong addresses and is not used; build it again";
     return "there is no kernel rondo_refresh; addresses that change are computed by the host";
   }
@@ -104,6 +106,9 @@ class RefreshKernel {
  private:
   static constexpr std::uint64_t relocations_of_block = 1024;
   static constexpr std::uint32_t most_blocks = 32;  ///< fewer than any chip has vector cores
+
+  /// Whether tasks read their args in device memory, where the kernel writes them, and not in the host's table.
+  [[nodiscard]] bool reads_device_args() const noexcept { return device_.calls().launch_device_args != nullptr; }
 
   /// Runs the kernel over slots of both widths, aligned and not, with gaps in between, for more than one block.
   [[nodiscard]] bool computes_correctly() {

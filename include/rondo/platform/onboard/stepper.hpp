@@ -3,6 +3,7 @@
 #pragma once
 
 #include <rondo/platform/onboard/device.hpp>
+#include <rondo/platform/streams/host_loops.hpp>
 #include <rondo/platform/streams/round_events.hpp>
 #include <rondo/platform/streams/task_steps.hpp>
 
@@ -11,10 +12,10 @@
 namespace rondo::platform::onboard {
 
 /// Launches the tasks of a round one by one, each between two events of the device's clock, and waits after each.
-/// Lifetime: the device must outlive it; release() destroys the events. Thread safety: that of the session.
+/// Lifetime: device and host must outlive it; release() destroys the events. Thread safety: that of the session.
 class Stepper {
  public:
-  explicit Stepper(Device& device) noexcept : device_{device} {}
+  Stepper(Device& device, const streams::LoopHost& host) noexcept : device_{device}, host_{host} {}
 
   [[nodiscard]] bool is_on() const noexcept { return steps_ != nullptr; }
   /// Sets the callbacks; null turns the stepper off. @throws Error out_of_resources
@@ -36,7 +37,7 @@ class Stepper {
     steps.round_begins();
     const AclError code =
         tasks([&](std::uint32_t position, const void* args, std::uint64_t bytes, auto launch) noexcept {
-          const streams::TaskStep step{position, reinterpret_cast<std::uintptr_t>(args), bytes, &device_, &read};
+          const streams::TaskStep step{position, reinterpret_cast<std::uintptr_t>(args), bytes, this, &read};
           const std::uint32_t before = under_way;
           under_way = position;
           steps.task_begins(step);
@@ -63,12 +64,19 @@ class Stepper {
   }
 
  private:
-  [[nodiscard]] static bool read(void* device, void* to, std::uint64_t from, std::uint64_t size) noexcept {
+  /// Reads device memory, or mapped host memory, which the runtime does not copy.
+  [[nodiscard]] static bool read(void* stepper, void* to, std::uint64_t from, std::uint64_t size) noexcept {
+    const auto& self = *static_cast<const Stepper*>(stepper);
+    if (const void* const mapped = self.host_.host_address(from); mapped != nullptr) {
+      __builtin_memcpy(to, mapped, size);
+      return true;
+    }
     const auto* const at = reinterpret_cast<const void*>(from);  // NOLINT: an address for the runtime
-    return static_cast<Device*>(device)->copy_now(to, at, size, device_to_host, nullptr) == code_ok;
+    return self.device_.copy_now(to, at, size, device_to_host, nullptr) == code_ok;
   }
 
   Device& device_;
+  const streams::LoopHost& host_;
   streams::TaskSteps* steps_ = nullptr;
   bool has_events_ = false;
   streams::RoundEvents events_;

@@ -20,9 +20,10 @@ namespace rondo::platform::sim {
 class LoopForecast {
  public:
   /// `costs`: the cost of each task and block, in the order of `graph`, which must outlive this. `decisions`: the
-  /// argument block of each loop's decision.
+  /// argument block of each loop's decision. `run(chip)` runs a repetition on its chip.
+  template <class Run>
   LoopForecast(const graph::GraphView& graph, std::span<const double> costs, std::span<const ArgWord* const> decisions,
-               const VirtualChip::Parts& parts)
+               const VirtualChip::Parts& parts, const Run& run)
       : whole_{graph},
         first_block_(graph.tasks.size() + 1),
         loop_ns_(graph.loops.size()),
@@ -45,7 +46,7 @@ class LoopForecast {
       const double most = static_cast<double>(graph::Decision{decisions[l]}.most());
       repetitions_[l] = loop.expected > 0 && loop.expected < most ? loop.expected : most;
       fill(chips_[l], outlines_[l], costs);
-      chips_[l].run();
+      run(chips_[l]);
       loop_ns_[l] = repetitions_[l] * chips_[l].makespan();
     }
   }

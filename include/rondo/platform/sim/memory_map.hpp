@@ -17,7 +17,7 @@ namespace rondo::platform::sim {
 /// the lowest to the highest of them, then each tensor that has memory of its own. Offsets count from the first byte
 /// through all of these. Tensors with disjoint lifetimes may overlap. Tensors that a round binds to device memory of
 /// the caller can be moved back to their places in the arena for the duration of a round, so that code that reads the
-/// arena also sees them.
+/// arena also sees them. Descriptors of such tensors, see launch::Descriptor, move with them.
 ///
 /// Cost of moving: a comparison for each argument that may hold the address of such a tensor; only construction
 /// allocates.
@@ -45,9 +45,12 @@ class MemoryMap {
       for (std::uint32_t block = 0; block < graph.tasks[t].blocks; ++block) {
         for (const graph::ArgRecord& arg : graph.args_of(graph.tasks[t])) {
           if (!arg.is_address() || arg.width != sizeof(std::uint64_t)) continue;
-          if (is_carried_in_args(graph.tensors[arg.tensor].direction)) continue;
           std::byte* const word = reinterpret_cast<std::byte*>(args.block(t, block)) + arg.offset;
           const std::uint64_t address = address_in(word);
+          if (graph.tensors[arg.tensor].value.kind == graph::ValueKind::descriptor) {
+            descriptors_.push_back({reinterpret_cast<std::byte*>(address), arg.tensor});  // NOLINT: host memory
+          }
+          if (is_carried_in_args(graph.tensors[arg.tensor].direction)) continue;
           slots_.push_back({word, address, arg.tensor});
           places_[arg.tensor] = {address, address + graph.tensors[arg.tensor].bytes};
         }
@@ -82,6 +85,7 @@ class MemoryMap {
       if (moved_[slot.tensor] == 0 && has_contents) copy(slot.place, now, tensor.bytes);
       moved_[slot.tensor] = now;
       std::memcpy(slot.word, &slot.place, sizeof slot.place);
+      describe(slot.tensor, slot.place);
     }
   }
   /// Undoes move_back(); `with_contents`: also copies the tasks' results to the caller's memory.
@@ -95,6 +99,7 @@ class MemoryMap {
         copy(address, slot.place, tensor.bytes);
       }
       std::memcpy(slot.word, &address, sizeof address);
+      describe(slot.tensor, address);
     }
     moved_.assign(moved_.size(), 0);
   }
@@ -143,6 +148,11 @@ class MemoryMap {
     std::uint64_t place;  ///< the address in the arena
     std::uint32_t tensor;
   };
+  /// A descriptor in the args table.
+  struct Descriptor {
+    std::byte* at;
+    std::uint32_t value;  ///< its tensor
+  };
   /// Contiguous memory.
   struct Block {
     std::uint64_t begin;
@@ -151,6 +161,13 @@ class MemoryMap {
   };
   [[nodiscard]] static std::byte* memory(const Block& block) noexcept {
     return reinterpret_cast<std::byte*>(block.address);  // NOLINT: simulated device memory
+  }
+  /// Makes the descriptors of a tensor for another address.
+  void describe(std::uint32_t tensor, std::uint64_t address) const noexcept {
+    for (const Descriptor& d : descriptors_) {
+      const graph::RoundValue& value = graph_.tensors[d.value].value;
+      if (value.source == tensor) value.make(d.at, address, graph_.tensors[tensor].shape);
+    }
   }
   [[nodiscard]] bool has_memory_of_its_own(std::uint32_t tensor) const noexcept {
     return graph_.tensors[graph::home_of(graph_.tensors, tensor)].is_outside_arena();
@@ -189,6 +206,7 @@ class MemoryMap {
 
   graph::GraphView graph_;
   std::vector<Slot> slots_;
+  std::vector<Descriptor> descriptors_;
   std::vector<Place> places_;         ///< by tensor
   std::vector<std::uint64_t> moved_;  ///< by tensor: its address in the memory of the caller; 0: not moved
   std::vector<Block> blocks_;         ///< the arena's first

@@ -102,7 +102,8 @@ class Model {
         if (task.cost != nullptr) ++stated_;
       }
       if (calls_.outline != nullptr) {
-        loops_ = std::make_unique<LoopForecast>(graph, all, calls_.decisions, chip_.parts());
+        loops_ = std::make_unique<LoopForecast>(graph, all, calls_.decisions, chip_.parts(),
+                                                [&](VirtualChip& body) { run(body, {}); });
         loops_->fill(chip_, all);
       } else {
         chip_.costs() = std::move(all);
@@ -163,12 +164,15 @@ class Model {
       rules.task_ns = by_id;
       lanes_ = graph::deal_lanes(outline_, rules);
     }
-    void predict() {
+    void run(VirtualChip& on, const graph::Lanes& lanes) const {
       if (control_ == Control::streams) {
-        chip_.run_on_lanes(lanes_, modelled_);
+        on.run_on_lanes(lanes, modelled_);
       } else {
-        chip_.run();
+        on.run();
       }
+    }
+    void predict() {
+      run(chip_, lanes_);
       if (loops_ != nullptr) loops_->note(chip_);
     }
     [[gnu::cold, gnu::noinline]] Status measure(Halt& halt) noexcept {
@@ -217,7 +221,9 @@ class Model {
 
   template <class Graph>
   [[nodiscard]] Program load(const Graph& graph, args::ArgsTable& args) {
-    return Program(graph.view(), args, chip_, options_, halt_);
+    Options options = options_;
+    if (Graph::is_static || !graph.view().loops.empty()) options.streams = 1;  // as onboard
+    return Program(graph.view(), args, chip_, options, halt_);
   }
   Status launch(Program& program) noexcept {
     copy_in_ns_ = pending_in_ns_;

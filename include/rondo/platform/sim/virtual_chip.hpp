@@ -123,6 +123,9 @@ class VirtualChip {
       }
     }
     const graph::Lanes& dealt = lanes.count == 1 ? one : lanes;
+    for (std::size_t t = 0; t < graph_.tasks.size(); ++t) {
+      if (graph_.tasks[t].fills) times_.tasks[t] = {0, 0};
+    }
     std::vector<double> lane_busy(dealt.count, 0.0);
     const auto visit = [&](const graph::LaneRun& run) {
       const std::uint32_t first = first_block_[run.task];

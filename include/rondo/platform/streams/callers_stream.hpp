@@ -93,7 +93,15 @@ class CallersStream {
     is_pending_ = is_pending_ || !is_recording_;
     last_ = is_recording_ ? mark_ : end_;
     const Code code = device_.calls().record_event(last_, device_.callers_stream());
-    return code == code_ok ? Status{} : refused(Api::record_event, code);
+    if (code != code_ok) return refused(Api::record_event, code);
+    is_marked_ = is_marked_ || !is_recording_;
+    return {};
+  }
+  /// Called if a step of a round failed: the steps before it are still on the stream, and wait() waits for them.
+  void abandon() noexcept {
+    if (is_recording_) return;
+    is_pending_ = true;
+    is_marked_ = device_.calls().record_event(end_, device_.callers_stream()) == code_ok;
   }
   /// The event after the last round that was put on the stream or recorded; null before the first.
   [[nodiscard]] Event event() const noexcept { return last_; }
@@ -125,11 +133,18 @@ class CallersStream {
   [[nodiscard]] bool has_recorded() const noexcept { return has_recorded_; }
 
   /// Waits until the rounds that were put on the stream are over: queries their event, with sleeps of 50 µs in between,
-  /// up to the time limit of the options. It does not wait for replays.
+  /// up to the time limit of the options. It does not wait for replays. Errors: also busy, if a round failed and its
+  /// event cannot be recorded because the stream is being captured.
   [[nodiscard]] Status wait() noexcept {
     if (!is_pending_) return {};
     int state = not_captured;
     if (const Code code = device_.capture_state(state); code != code_ok) return refused(Api::capture_info, code);
+    if (!is_marked_) {
+      if (state != not_captured) return Status{Errc::busy};
+      const Code code = device_.calls().record_event(end_, device_.callers_stream());
+      if (code != code_ok) return refused(Api::record_event, code);
+      is_marked_ = true;
+    }
     const std::int64_t begin_ms = now_ms();
     for (int status = 0;;) {
       const Code code = device_.calls().query_event(end_, &status);
@@ -222,6 +237,7 @@ class CallersStream {
   std::vector<Recorded> recorded_;
   bool is_recording_ = false;
   bool is_pending_ = false;
+  bool is_marked_ = true;  ///< whether end_ comes after everything that rounds have put on the stream
   bool has_recorded_ = false;
   int late_ = 0;
   bool host_decides_ = false;  ///< about a loop

@@ -65,7 +65,11 @@ class DevicePlatform {
   }
   /// Allocates host memory that the device accesses directly. @throws Error out_of_memory
   [[nodiscard]] void* allocate_pinned(Bytes size) { return transfers_.pin(size); }
-  void release_pinned(void* memory) noexcept { transfers_.unpin(memory); }
+  /// Gives pinned memory back. Waits first if a round on the caller's stream may still use it.
+  void release_pinned(void* memory) noexcept {
+    (void)callers_.wait();
+    transfers_.unpin(memory);
+  }
   [[nodiscard]] rondo::memory::Space memory_space() const noexcept { return memory_.space(); }
 
   // --- a round

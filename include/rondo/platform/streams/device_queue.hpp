@@ -91,7 +91,10 @@ class DeviceQueue {
     Slot& s = slots_[slot];
     if (!has_launched_) [[unlikely]]
       await_set_up(s);
-    std::byte* const staged = gather(s.in, s.staging, to.address(), size.value, [&] { return flush_in(s); });
+    std::byte* const staged = gather(s.in, s.staging, to.address(), size.value, [&] {
+      if (s.in.end != s.in.begin) then(s, Api::enter, [&] { return device_.enter(); });
+      flush_in(s);
+    });
     if (staged == nullptr) [[unlikely]]
       return copy_in_at_once(s, to, from, size);
     __builtin_memcpy(staged, from, size.value);
@@ -215,6 +218,7 @@ class DeviceQueue {
     std::byte* begin = nullptr;
     std::byte* end = nullptr;
     std::uint64_t device = 0;
+    std::uint64_t padding = 0;  ///< bytes after the last tensor up to the next aligned address behind its block
     std::byte* next = nullptr;  ///< the start of the free part of the slot's staging; null: all of it is free
   };
   struct Output {
@@ -247,18 +251,17 @@ class DeviceQueue {
     s.code = step();
   }
 
-  /// Returns room for `size` bytes that are copied to or from `device`: in the current run if they follow it on the
-  /// device, perhaps after the padding of a tensor, otherwise in a new one. Null if staging has no room; the bytes
-  /// gathered before have then been handed over.
+  /// Returns room for bytes that are copied to or from `device`: in the current run if they follow it on the device,
+  /// perhaps after a tensor's padding, otherwise in a new one. Null if staging has no room, after a flush.
   template <class Flush>
   [[nodiscard]] std::byte* gather(Run& run, std::byte* staging, std::uint64_t device, std::uint64_t size,
                                   Flush flush) noexcept {
     if (run.next == nullptr) run.next = staging;
     std::uint64_t gap = device - run.device - static_cast<std::uint64_t>(run.end - run.begin);
-    if (run.begin == nullptr || (gap != 0 && (gap >= A::tensor_alignment || device % A::tensor_alignment != 0))) {
+    const bool is_aligned = device % A::tensor_alignment == 0;
+    if (run.begin == nullptr || (gap != 0 && (gap > run.padding || !is_aligned))) {
       flush();
-      run.begin = run.end = run.next;
-      run.device = device;
+      run = {run.next, run.next, device, 0, run.next};
       gap = 0;
     }
     if (gap + size > room_ - static_cast<std::uint64_t>(run.end - staging)) [[unlikely]] {
@@ -268,6 +271,8 @@ class DeviceQueue {
     run.end += gap;
     std::byte* const at = run.end;
     run.end += size;
+    const std::uint64_t end = device + (is_aligned ? arch::block_bytes<A>(size) : size);
+    run.padding = align_up(end, A::tensor_alignment) - (device + size);
     return at;
   }
   static void close(Run& run) noexcept {

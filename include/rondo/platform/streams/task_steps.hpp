@@ -11,9 +11,9 @@ struct TaskStep {
   std::uint32_t position = 0;  ///< in the graph
   std::uint64_t args = 0;      ///< the device address of its argument blocks
   std::uint64_t bytes = 0;     ///< the size of all argument blocks
-  void* device = nullptr;      ///< the first argument of `read`
+  void* reader = nullptr;      ///< the first argument of `read`
   /// Copies device memory to the host. @returns whether that succeeded
-  bool (*read)(void* device, void* to, std::uint64_t from, std::uint64_t size) noexcept = nullptr;
+  bool (*read)(void* reader, void* to, std::uint64_t from, std::uint64_t size) noexcept = nullptr;
 };
 
 /// Callbacks around the tasks of rounds that are launched task by task. They run on the thread that launches, in the

@@ -4,6 +4,7 @@
 
 #include <random.hpp>
 #include <rondo/graph/loops.hpp>
+#include <rondo/launch/round_values.hpp>
 #include <rondo/platform/select.hpp>
 #include <rondo/platform/sim/model.hpp>
 #include <rondo/platform/sim/pool.hpp>
@@ -711,4 +712,47 @@ TEST_CASE("A check sees tensors that have memory of their own") {
   CHECK(findings[0].kind == Kind::wrote_input);
   CHECK(says(findings[0].text.c_str(), "changed 1 bytes of tensor 'changed', the first at byte 11"));
   CHECK(session.close().ok());
+}
+
+namespace {
+struct Where {
+  std::uint64_t at = 0;
+  static Where make(std::uint64_t address, const Shape&) noexcept { return {address}; }
+};
+/// Adds 1 through a descriptor, as a kernel with a map of its tensor does; y says whether the map is of x.
+struct AddThrough {
+  static constexpr std::string_view name = "add_through";
+  static constexpr auto core = CoreType::vector;
+  static void run(InOut<float> x, Out<float> y, launch::Descriptor<Where> map) noexcept {
+    auto* const at = reinterpret_cast<float*>(map.at);
+    for (std::size_t i = 0; i < x.size(); ++i) at[i] += 1;
+    y[0] = at == x.data() ? 1.0F : 0.0F;
+  }
+};
+struct WithValues : DefaultPolicies {
+  using Values = launch::RoundValues<>;
+};
+}  // namespace
+
+TEST_CASE_TEMPLATE("Descriptors of memory that a round binds follow it into the arena and back", Engine,
+                   Checked<platform::sim::Inline>, Checked<Pool>) {
+  TaskGraph graph;
+  const auto x = graph.inout<float>("x", {16});
+  const auto y = graph.output<float>("y", {1});
+  const auto map = launch::descriptor<Where>(graph, "map", x);
+  graph.add<AddThrough>(x, y, map);
+  auto session = open<A2A3SimOn<Engine>, WithValues>(graph);
+  Floats hx(16, 5), hy(1);
+  auto first = session.allocate(x), second = session.allocate(x);
+  float expected = 5;
+  for (auto* const array : {&first, &first, &second, &first}) {
+    REQUIRE(session.upload(*array, hx).ok());
+    hy[0] = 0;
+    REQUIRE(session.run_round(bind(x, *array), bind(y, hy)).ok());
+    REQUIRE(session.download(*array, hx).ok());
+    CHECK(hx == Floats(16, ++expected));
+    CHECK(hy[0] == 1);
+  }
+  REQUIRE(session.run_round(bind(x, hx), bind(y, hy)).ok());
+  CHECK(hx == Floats(16, ++expected));
 }

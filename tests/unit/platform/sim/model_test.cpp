@@ -6,6 +6,7 @@
 #include <rondo/graph/static_graph.hpp>
 #include <rondo/platform/select.hpp>
 #include <rondo/session/open.hpp>
+#include <rondo/static_graph.hpp>
 #include <unit/platform/sim/programs.hpp>
 #include <unit/support.hpp>
 
@@ -30,6 +31,14 @@ struct Copy {
     for (std::size_t i = 0; i < y.size(); ++i) y[i] = x[i];
   }
   static double cost(In<float> x, Out<float>) { return 2.0 * static_cast<double>(x.size()); }
+};
+
+/// Ends a loop, stating 10 ns.
+struct Finish {
+  static constexpr std::string_view name = "finish";
+  static constexpr auto core = CoreType::vector;
+  static void run(Out<std::int32_t> done) noexcept { done[0] = 1; }
+  static double cost(Out<std::int32_t>) { return 10; }
 };
 
 /// Costs by shape, scalar and block: rows * factor + 1000 * block.
@@ -316,6 +325,51 @@ TEST_CASE(
   CHECK(in_order.run_ns == 10 * 2000);
   CHECK(in_order.streams == 1);
   CHECK(in_order.critical_path_ns == in_order.run_ns);
+}
+
+TEST_CASE("On streams, static graphs and graphs with loops take one stream, and what is zeroed takes no time") {
+  auto options = with<A2A3SimOn<Model>>(nothing);
+  options.engine.control = Model::Control::streams;
+  options.engine.streams = 4;
+  TaskGraph graph;
+  const auto x = graph.input<float>("x", {1000});
+  const auto done = graph.workspace<std::int32_t>("done", {1});
+  const auto sum = graph.workspace<float>("sum", {1000});
+  graph.zero(sum);
+  graph.add<Copy<CoreType::vector>>(x, sum);
+  graph.repeat_until(done, 3, [&] {
+    for (int i = 0; i < 4; ++i) {
+      graph.add<Copy<CoreType::vector>>(x, graph.workspace<float>("t" + std::to_string(i), {1000}));
+    }
+    graph.add<Finish>(done);
+  });
+  auto session = open<A2A3SimOn<Model>>(graph, options);
+  Floats hx(1000);
+  REQUIRE(session.run_round(bind(x, hx)).ok());
+  const platform::sim::Prediction prediction = session.platform().engine().prediction();
+  CHECK(prediction.streams == 1);
+  CHECK(prediction.run_ns > 2000 + 3 * (4 * 2000 + 10));  // and three decisions, of a microsecond each
+  CHECK(prediction.run_ns < 2000 + 3 * (5 * 2000));
+  for (const platform::sim::TaskTimes& task : prediction.tasks) CHECK(task.start >= 0);
+
+  static constexpr auto build = [] {
+    TaskGraph g;
+    const auto in = g.input<float>("x", {1000});
+    for (const char* name : {"a", "b", "c", "d"}) {
+      g.add<Copy<CoreType::vector>>(in, g.output<float>(name, {1000}));
+    }
+    return g;
+  };
+  constexpr auto& known = static_graph<build>;
+  auto of_known = open<A2A3SimOn<Model>, known>(options);
+  Floats a(1000), b(1000), c(1000), d(1000);
+  REQUIRE(of_known
+              .run_round(bind(known.input<float>("x"), hx), bind(known.output<float>("a"), a),
+                         bind(known.output<float>("b"), b), bind(known.output<float>("c"), c),
+                         bind(known.output<float>("d"), d))
+              .ok());
+  CHECK(of_known.platform().engine().prediction().streams == 1);
+  CHECK(of_known.platform().engine().prediction().run_ns == 4 * 2000);
 }
 
 TEST_CASE("A kernel that throws and a request to stop end a round as they do inline") {

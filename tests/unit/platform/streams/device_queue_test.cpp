@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <rondo/platform/streams/device_queue.hpp>
 
+#include <rondo/arch/a2a3.hpp>
 #include <rondo/arch/a5.hpp>
 #include <unit/support.hpp>
 
@@ -193,9 +194,9 @@ struct ScriptedParts {
 };
 
 /// A queue over the machine, and memory for its rounds: `device` is the device's.
-template <class Events = platform::streams::NoRoundEvents>
+template <class Events = platform::streams::NoRoundEvents, class Arch = arch::A5>
 struct Rig {
-  static constexpr std::uint64_t apart = arch::A5::tensor_alignment;
+  static constexpr std::uint64_t apart = Arch::tensor_alignment;
   static constexpr std::size_t bytes = 32 * apart;
 
   Machine machine;
@@ -206,7 +207,7 @@ struct Rig {
   std::uint64_t pinned = 0;
   alignas(apart) std::array<char, bytes> memory;  ///< of the device
   std::vector<char> host = std::vector<char>(bytes, 'h');
-  platform::streams::DeviceQueue<arch::A5, ScriptedParts, Events> queue;
+  platform::streams::DeviceQueue<Arch, ScriptedParts, Events> queue;
 
   explicit Rig(std::uint64_t room = 1024, std::uint64_t most = 1 << 20)
       : queue{device, refresh, 2, 4, Bytes{room}, Bytes{most}, round_ns, pinned} {
@@ -368,6 +369,45 @@ TEST_CASE("What may be another tensor's between two inputs stays as it is") {
     CHECK(rig.memory[at] == '.');
   }
   CHECK(rig.queue.commit(0).ok());
+  CHECK(rig.deliver(0).ok());
+}
+
+TEST_CASE("Tensors in blocks of their own travel together, with the padding and the guards in between") {
+  Rig<platform::streams::NoRoundEvents, arch::A2A3> rig(2048);
+  rig.warm_up();
+  std::uint64_t at = 0;
+  for (const std::uint64_t size : {512U, 40U, 64U, 4U}) {
+    CHECK(rig.in(0, at, size).ok());
+    at = align_up(at + arch::block_bytes<arch::A2A3>(size), 64);
+  }
+  CHECK(rig.machine.take().empty());
+  CHECK(rig.in(0, at + 64, 4).ok());  // farther away than the block of the last one reaches
+  CHECK(rig.machine.count("copy s1 in") == 1);
+  CHECK(rig.in(0, 1028, 40).ok());
+  CHECK(rig.in(0, 1088, 4).ok());  // the next aligned address behind one that is not
+  CHECK(rig.machine.count("copy s1 in") == 2);
+  CHECK(rig.in(0, 1540, 40).ok());
+  CHECK(rig.in(0, 1664, 4).ok());  // there may be a tensor in between
+  CHECK(rig.machine.count("copy s1 in") == 4);
+  rig.submit(0);
+  CHECK(rig.deliver(0).ok());
+}
+
+TEST_CASE("The thread of a round takes the device before a copy that an input causes") {
+  Rig rig;
+  rig.warm_up();
+  const int before = rig.machine.entered;
+  CHECK(rig.in(0, 0, 64).ok());
+  CHECK(rig.in(0, 1024, 64).ok());  // far away, so the first one is copied now
+  CHECK(rig.machine.take() == Strings{"copy s1 in 64"});
+  CHECK(rig.machine.entered == before + 1);
+  rig.machine.answers["enter"] = {refused};
+  const Status status = rig.in(0, 0, 64);
+  CHECK(status.code() == Errc::unsupported);
+  CHECK(rig.device.noted == "enter 1;");
+  CHECK(rig.machine.count("copy") == 0);
+  rig.machine.answers.clear();
+  rig.submit(0);
   CHECK(rig.deliver(0).ok());
 }
 

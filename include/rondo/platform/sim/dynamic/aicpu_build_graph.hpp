@@ -18,7 +18,7 @@ namespace rondo::platform::sim::dynamic {
 class EdgeOrchestrator final : public Orchestrator<EdgeOrchestrator> {
  public:
   static constexpr std::uint32_t rings = 1;
-  EdgeOrchestrator(const StreamOptions& options, std::uint32_t threads, const arch::Limits& limits,
+  EdgeOrchestrator(const OrchestrationOptions& options, std::uint32_t threads, const arch::Limits& limits,
                    const graph::GraphView& interface)
       : Orchestrator<EdgeOrchestrator>{without_regions(options), threads, rings, limits, interface},
         in_order_{threads == 0 && !options.late} {}
@@ -44,7 +44,7 @@ class EdgeOrchestrator final : public Orchestrator<EdgeOrchestrator> {
  private:
   friend class Orchestrator<EdgeOrchestrator>;
 
-  static StreamOptions without_regions(StreamOptions options) noexcept {
+  static OrchestrationOptions without_regions(OrchestrationOptions options) noexcept {
     options.regions = 0;
     return options;
   }

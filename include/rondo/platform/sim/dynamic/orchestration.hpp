@@ -6,12 +6,12 @@
 #include <rondo/error.hpp>
 #include <rondo/memory/arena.hpp>
 #include <rondo/memory/concurrency.hpp>
+#include <rondo/platform/orchestration_options.hpp>
 #include <rondo/platform/sim/dynamic/aicpu_build_graph.hpp>
 #include <rondo/platform/sim/dynamic/conductor.hpp>
 #include <rondo/platform/sim/dynamic/tensormap_and_ringbuffer.hpp>
 #include <rondo/platform/sim/engine.hpp>
 #include <rondo/platform/sim/signal.hpp>
-#include <rondo/platform/stream_options.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -39,12 +39,9 @@ class Orchestration {
 
  public:
   static constexpr bool has_tensor_places = true;
-  static constexpr bool has_settle = true;
-  static constexpr bool has_background = true;
-  static constexpr bool follows_the_arena = false;
 
   /// Allocates the rings' memory and starts the threads. @throws Error out_of_memory, out_of_resources
-  Orchestration(Sim& platform, const Graph& graph, const runtime::StreamOptions& options)
+  Orchestration(Sim& platform, const Graph& graph, const runtime::OrchestrationOptions& options)
       : own_{std::make_unique<Core>(platform, graph, options)}, core_{*own_}, places_(graph.view().tensors.size()) {
     if (core_.threads != 0) conductor_.start_thread();
   }
@@ -86,7 +83,7 @@ class Orchestration {
 
   /// The part that all slots share.
   struct Core {
-    Core(Sim& on, const Graph& frozen, const runtime::StreamOptions& options)
+    Core(Sim& on, const Graph& frozen, const runtime::OrchestrationOptions& options)
         : platform{on},
           graph{frozen},
           threads{threads_for(options)},
@@ -103,9 +100,9 @@ class Orchestration {
   };
 
   /// The number of worker threads for a graph that is built during the round.
-  [[nodiscard]] static std::uint32_t threads_for(const runtime::StreamOptions& options) noexcept {
+  [[nodiscard]] static std::uint32_t threads_for(const runtime::OrchestrationOptions& options) noexcept {
     if constexpr (memory::concurrency_of<Engine>() == memory::Concurrency::sequential) return 0;
-    if (options.threads != runtime::StreamOptions::by_engine) return options.threads;
+    if (options.threads != runtime::OrchestrationOptions::by_engine) return options.threads;
     const std::uint32_t cores = host_cores();
     return cores > 2 ? cores - 1 : 1;
   }

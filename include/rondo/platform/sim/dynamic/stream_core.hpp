@@ -5,11 +5,11 @@
 #include <rondo/arch/arch.hpp>
 #include <rondo/error.hpp>
 #include <rondo/graph/records.hpp>
+#include <rondo/platform/orchestration_options.hpp>
 #include <rondo/platform/sim/dynamic/region_map.hpp>
 #include <rondo/platform/sim/dynamic/stream_rings.hpp>
 #include <rondo/platform/sim/task_slot.hpp>
 #include <rondo/platform/sim/task_stream.hpp>
-#include <rondo/platform/stream_options.hpp>
 
 #include <algorithm>
 #include <atomic>
@@ -19,7 +19,7 @@
 
 namespace rondo::platform::sim::dynamic {
 
-using runtime::StreamOptions;
+using runtime::OrchestrationOptions;
 
 /// Thrown to end an orchestration whose round has failed. It does not derive from std::exception, so handlers for
 /// standard exceptions do not catch it.
@@ -37,8 +37,8 @@ class StreamCore {
   /// More than any device has; the bytes of all rings together fit into 64 bits.
   static constexpr std::uint64_t most_ring_bytes = std::uint64_t{1} << 60;
 
-  StreamCore(const StreamOptions& options, std::uint32_t threads, std::uint32_t rings, const arch::Limits& limits,
-             const graph::GraphView& interface)
+  StreamCore(const OrchestrationOptions& options, std::uint32_t threads, std::uint32_t rings,
+             const arch::Limits& limits, const graph::GraphView& interface)
       : limits_{limits},
         ring_count_{rings},
         heap_bytes_{std::min(options.ring_bytes.value, most_ring_bytes) / 1024 * 1024},
@@ -301,7 +301,7 @@ class StreamCore {
     const char* what;
     std::uint64_t needed;
     std::uint64_t capacity;
-    const char* option = nullptr;  ///< the member of StreamOptions that sets the capacity, if one does
+    const char* option = nullptr;  ///< the member of OrchestrationOptions that sets the capacity, if one does
     bool is_shared = false;        ///< whether all rings share it
   };
 

@@ -83,7 +83,7 @@ inline void StreamCore::fail_stuck(const Shortage& shortage) {
                    ") waits for room that nothing will free: "};
   shortage.is_shared ? text.append("all rings together hold ") : text.append({"ring ", open.ring, " holds "});
   text.append({shortage.capacity, " ", shortage.what, ", and ", shortage.needed, " are needed; "});
-  if (shortage.option != nullptr) text.append({"enlarge StreamOptions::", shortage.option, " or "});
+  if (shortage.option != nullptr) text.append({"enlarge OrchestrationOptions::", shortage.option, " or "});
   text.append("end scopes earlier");
   stream_.fail(Status{Errc::deadlock}.poisoning(), text);
   throw Stopped{};

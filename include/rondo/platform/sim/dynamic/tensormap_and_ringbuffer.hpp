@@ -19,7 +19,7 @@ namespace rondo::platform::sim::dynamic {
 class RegionOrchestrator final : public Orchestrator<RegionOrchestrator> {
  public:
   static constexpr std::uint32_t rings = max_rings;
-  RegionOrchestrator(const StreamOptions& options, std::uint32_t threads, const arch::Limits& limits,
+  RegionOrchestrator(const OrchestrationOptions& options, std::uint32_t threads, const arch::Limits& limits,
                      const graph::GraphView& interface)
       : Orchestrator<RegionOrchestrator>{options, threads, rings, limits, interface},
         runs_at_once_{threads == 0 && !options.late},

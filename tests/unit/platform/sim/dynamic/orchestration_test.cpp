@@ -48,8 +48,8 @@ struct Transpose {
   }
 };
 
-runtime::StreamOptions small_rings() {
-  runtime::StreamOptions options;
+runtime::OrchestrationOptions small_rings() {
+  runtime::OrchestrationOptions options;
   options.window = 64;
   options.ring_bytes = Bytes{1 << 16};
   options.tensors = 64;

@@ -30,7 +30,7 @@ struct Nothing {
 
 template <class Orchestrator>
 struct Bench {
-  explicit Bench(StreamOptions options, std::uint32_t threads = 0)
+  explicit Bench(OrchestrationOptions options, std::uint32_t threads = 0)
       : round(options, threads, arch::limits_of<arch::A2A3>, interface.view()), heaps(round.heap_bytes().value) {
     round.place_heaps(reinterpret_cast<std::uint64_t>(heaps.data()));
     round.place_interface(0, reinterpret_cast<std::uint64_t>(memory));
@@ -45,8 +45,8 @@ struct Bench {
   float memory[32] = {};
 };
 
-StreamOptions small() {
-  StreamOptions options;
+OrchestrationOptions small() {
+  OrchestrationOptions options;
   options.ring_bytes = Bytes{64 * 1024};
   options.window = 64;
   options.tensors = 64;
@@ -155,7 +155,7 @@ int tasks_of(Bench<O>& b, Orchestration orchestration) {
 }  // namespace
 
 TEST_CASE("pending edges become free as tasks end; if no task can end, the failure says how many are needed") {
-  StreamOptions options = small();
+  OrchestrationOptions options = small();
   options.edges = 9;
   Bench<EdgeOrchestrator> b(options);
   const auto add_in_scopes = [&] {
@@ -173,12 +173,12 @@ TEST_CASE("pending edges become free as tasks end; if no task can end, the failu
                     for (int i = 0; i < 3; ++i) add_edges(b.round);
                   }) ==
         "scope 2 (depth 2) waits for room that nothing will free: all rings together hold 9 pending edges, and 10 are "
-        "needed; enlarge StreamOptions::edges or end scopes earlier");
+        "needed; enlarge OrchestrationOptions::edges or end scopes earlier");
   CHECK(tasks_of(b, add_in_scopes) == 4 * 7);
 }
 
 TEST_CASE("words of arguments become free as tasks end; if no task can end, the failure says how many are needed") {
-  StreamOptions options = small();
+  OrchestrationOptions options = small();
   options.window = 128;
   Bench<EdgeOrchestrator> b(options);
   const auto add_in_scopes = [&] {
@@ -204,7 +204,7 @@ TEST_CASE("words of arguments become free as tasks end; if no task can end, the 
 }
 
 TEST_CASE("uses of tensors become free as tasks end; if one task has too many, the failure says how many are needed") {
-  StreamOptions options = small();
+  OrchestrationOptions options = small();
   options.regions = 256;
   Bench<RegionOrchestrator> b(options);
   CHECK(tasks_of(b, [&] {
@@ -222,5 +222,5 @@ TEST_CASE("uses of tensors become free as tasks end; if one task has too many, t
   CHECK(core.end_round().code() == Errc::deadlock);
   CHECK(std::string(core.stream().failure_text().c_str()) ==
         "scope 0 (depth 0) waits for room that nothing will free: all rings together hold 256 uses of tensors, and 257 "
-        "are needed; enlarge StreamOptions::regions or end scopes earlier");
+        "are needed; enlarge OrchestrationOptions::regions or end scopes earlier");
 }

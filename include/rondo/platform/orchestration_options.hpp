@@ -10,7 +10,7 @@ namespace rondo::runtime {
 
 /// The capacity for graphs that are built during a round. All of it is reserved when the session is opened; unused
 /// memory stays untouched, so large figures cost only address space.
-struct StreamOptions {
+struct OrchestrationOptions {
   static constexpr std::uint32_t by_engine = 0xFFFF'FFFF;
 
   /// The number of worker threads in addition to the orchestrating one. By default, the Pool engine has one for each

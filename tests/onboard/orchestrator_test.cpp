@@ -260,6 +260,28 @@ TEST_CASE_TEMPLATE("Whatever is missing for a graph that is built on the device 
   CHECK(contains(refusal<C>(options, Errc::out_of_memory), "device memory were asked for"));
 }
 
+TEST_CASE_TEMPLATE("On a2a3 the program discards its copies of what the host wrote, and writes its results back", C,
+                   RONDO_TEST_CASES) {
+  const Clean clean;
+  using P = typename C::P;
+  constexpr bool needs_it = P::Arch::npu_arch == arch::A2A3::npu_arch;
+  const Interface g;
+  const auto orchestration = [=, x = g.x, y = g.y, steps = g.steps](auto& round) { orchestrate(round, x, y, steps); };
+  auto session = open<P, With<typename C::R>>(g.graph, orchestration, small_rings<Options<C>>());
+  auto x = session.allocate(g.x), y = session.allocate(g.y);
+  REQUIRE(session.upload(x, Floats(32, 1)).ok());
+  REQUIRE(session.upload(y, Floats(32, 2)).ok());
+  const std::uint64_t of_x = x.span().data().address(), of_y = y.span().data().address();
+  for (const std::int32_t steps : {1, 3}) {
+    rondo_stand_in_reset();
+    REQUIRE(session.run_round(bind(g.x, x), bind(g.y, y), bind(g.steps, steps)).ok());
+    CHECK(rondo_stand_in_aicpu_has_discarded(of_x, 128) == needs_it);
+    CHECK(rondo_stand_in_aicpu_has_discarded(of_y, 128) == needs_it);
+    CHECK_FALSE(rondo_stand_in_aicpu_has_written_back(of_x, 128));
+    CHECK(rondo_stand_in_aicpu_has_written_back(of_y, 128) == needs_it);
+  }
+}
+
 TEST_CASE_TEMPLATE("An orchestrator that does not do what it should fails its round, and says why", C,
                    RONDO_TEST_CASES) {
   const Clean clean;

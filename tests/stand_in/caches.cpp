@@ -69,6 +69,8 @@ class AicpuCache {
   }
 
   Postings postings;
+  std::set<std::uintptr_t> discarded;
+  std::set<std::uintptr_t> written_back;
   bool sees_cores = true;
   bool sees_host = false;
   bool is_seen = true;
@@ -262,6 +264,11 @@ void set_cache_limit(const std::string& name, std::uint64_t value) {
   if (name == "slow_writes") aicpu.is_slow = value != 0;
 }
 void reset_cache_limits() {
+  {
+    const std::lock_guard lock{Bus::instance().mutex};
+    Bus::instance().aicpu.discarded.clear();
+    Bus::instance().aicpu.written_back.clear();
+  }
   for (const char* const name : {"aicpu_sees_cores", "cores_see_aicpu"}) set_cache_limit(name, 1);
   set_cache_limit("slow_writes", 0);
 }
@@ -304,11 +311,28 @@ void rondo_stand_in_aicpu_store(std::uint64_t at, std::uint64_t value) {
 }
 void rondo_stand_in_aicpu_clean(std::uint64_t at) {
   const std::lock_guard lock{Bus::instance().mutex};
+  Bus::instance().aicpu.written_back.insert(stand_in::line_of(at));
   Bus::instance().aicpu.clean(at);
 }
 void rondo_stand_in_aicpu_invalidate(std::uint64_t at) {
   const std::lock_guard lock{Bus::instance().mutex};
+  Bus::instance().aicpu.discarded.insert(stand_in::line_of(at));
   Bus::instance().aicpu.invalidate(at);
+}
+namespace {
+bool has_all(const std::set<std::uintptr_t>& lines, std::uint64_t at, std::size_t size) {
+  const std::lock_guard lock{Bus::instance().mutex};
+  for (std::uintptr_t line = stand_in::line_of(at); line < at + size; line += stand_in::line_bytes) {
+    if (!lines.contains(line)) return false;
+  }
+  return true;
+}
+}  // namespace
+bool rondo_stand_in_aicpu_has_discarded(std::uint64_t at, std::size_t size) {
+  return has_all(Bus::instance().aicpu.discarded, at, size);
+}
+bool rondo_stand_in_aicpu_has_written_back(std::uint64_t at, std::size_t size) {
+  return has_all(Bus::instance().aicpu.written_back, at, size);
 }
 void rondo_stand_in_aicpu_load_barrier() {
   const std::lock_guard lock{Bus::instance().mutex};

@@ -114,6 +114,10 @@ std::uint64_t rondo_stand_in_aicpu_load(std::uint64_t at);
 void rondo_stand_in_aicpu_store(std::uint64_t at, std::uint64_t value);
 void rondo_stand_in_aicpu_clean(std::uint64_t at);
 void rondo_stand_in_aicpu_invalidate(std::uint64_t at);
+/// Whether the program on the AICPU has discarded its copies of all lines of a range since the reset, or written them
+/// back.
+bool rondo_stand_in_aicpu_has_discarded(std::uint64_t at, std::size_t size);
+bool rondo_stand_in_aicpu_has_written_back(std::uint64_t at, std::size_t size);
 void rondo_stand_in_aicpu_load_barrier();
 void rondo_stand_in_aicpu_store_barrier();
 }
@@ -126,6 +130,12 @@ struct AicpuMemory {
   static void store(std::uint64_t at, std::uint64_t value) noexcept { rondo_stand_in_aicpu_store(at, value); }
   static void clean(std::uint64_t at) noexcept { rondo_stand_in_aicpu_clean(at); }
   static void invalidate(std::uint64_t at) noexcept { rondo_stand_in_aicpu_invalidate(at); }
+  static void discard(std::uint64_t at, std::uint64_t bytes) noexcept {
+    for (std::uint64_t line = at / 64 * 64; line < at + bytes; line += 64) invalidate(line);
+  }
+  static void write_back(std::uint64_t at, std::uint64_t bytes) noexcept {
+    for (std::uint64_t line = at / 64 * 64; line < at + bytes; line += 64) clean(line);
+  }
   static void load_barrier() noexcept { rondo_stand_in_aicpu_load_barrier(); }
   static void store_barrier() noexcept { rondo_stand_in_aicpu_store_barrier(); }
 };

@@ -34,6 +34,21 @@ struct AicpuMemory {
     (void)at;
 #endif
   }
+  /// Discards the cached copies of a range that the host, or a copy of the runtime's, may have written to. Lines that
+  /// the AICPU itself has written to must have been written back.
+  static void discard([[maybe_unused]] std::uint64_t at, [[maybe_unused]] std::uint64_t bytes) noexcept {
+#if defined(__aarch64__)
+    for (std::uint64_t line = at / 64 * 64; line < at + bytes; line += 64) asm volatile("dc civac, %0" ::"r"(line));
+    asm volatile("dsb sy" ::: "memory");
+#endif
+  }
+  /// Writes the lines of a range back, for the host and for copies of the runtime's.
+  static void write_back([[maybe_unused]] std::uint64_t at, [[maybe_unused]] std::uint64_t bytes) noexcept {
+#if defined(__aarch64__)
+    for (std::uint64_t line = at / 64 * 64; line < at + bytes; line += 64) asm volatile("dc cvac, %0" ::"r"(line));
+    asm volatile("dsb sy" ::: "memory");
+#endif
+  }
   /// Orders later loads after earlier ones.
   static void load_barrier() noexcept {
 #if defined(__aarch64__)

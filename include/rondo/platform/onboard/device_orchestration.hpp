@@ -159,8 +159,24 @@ struct OrchestratorState final : DeviceState {
   }
 };
 
-inline void answer(const OrchestratorArgs& args, std::uint64_t round, std::uint64_t tasks, Status status,
-                   const Error::Text& text) noexcept {
+/// The AICPU of a2a3 has to discard its copies of what the host wrote, and to write its own results back.
+[[nodiscard]] inline bool sees_host(const OrchestratorArgs& args) noexcept {
+  return args.npu_arch == arch::A5::npu_arch;
+}
+/// Calls `visit(address, bytes)` for the tensors of the interface that are inputs, or for those that tasks may write.
+template <class Visit>
+void for_each_tensor(const OrchestratorArgs& args, bool is_written, const Visit& visit) {
+  const DeviceInterface io{args};
+  for (std::uint32_t t = 0; t < io.size(); ++t) {
+    const Direction direction = io.tensor(t).direction;
+    const bool is_wanted = is_written ? kernels_may_write(direction) : direction != Direction::out;
+    if (is_wanted) visit(io.tensor(t).address, io.tensor(t).bytes);
+  }
+}
+
+template <class Memory>
+void answer(const OrchestratorArgs& args, std::uint64_t round, std::uint64_t tasks, Status status,
+            const Error::Text& text) noexcept {
   auto& result = *reinterpret_cast<OrchestratorResult*>(args.arena + args.result_at);  // NOLINT: device memory
   result.tasks = tasks;
   result.status = status;
@@ -168,6 +184,7 @@ inline void answer(const OrchestratorArgs& args, std::uint64_t round, std::uint6
   std::memcpy(result.text, text.data(), size);
   result.text[size] = '\0';
   result.round = round;
+  if (!sees_host(args)) Memory::write_back(args.arena + args.result_at, sizeof(result));
 }
 
 }  // namespace detail
@@ -183,6 +200,7 @@ template <class Runtime, class Memory = platform::onboard::AicpuMemory, class Or
 std::uint32_t orchestrate_on_device(const void* args_block, Orchestration&& orchestration) noexcept {
   using Orchestrator = typename platform::sim::dynamic::OrchestratorFor<Runtime>::type;
   const auto& args = *static_cast<const OrchestratorArgs*>(args_block);
+  Memory::discard(reinterpret_cast<std::uintptr_t>(args_block), sizeof(args));
   if (args.magic != OrchestratorArgs::expected_magic) return 0;  // the place of the result is unknown, too
   auto& states = detail::DeviceStates::instance();
   if (args.command == OrchestratorCommand::close) {
@@ -191,7 +209,7 @@ std::uint32_t orchestrate_on_device(const void* args_block, Orchestration&& orch
   }
   const auto refuse = [&](const Error::Text& text) {
     const auto* const last = reinterpret_cast<const OrchestratorResult*>(args.arena + args.result_at);  // NOLINT
-    detail::answer(args, last->round + 1, 0, Status{Errc::orchestration_failed}.poisoning(), text);
+    detail::answer<Memory>(args, last->round + 1, 0, Status{Errc::orchestration_failed}.poisoning(), text);
   };
   if (args.version != OrchestratorArgs::expected_version || args.rings != Orchestrator::rings) {
     refuse(Error::Text{"the orchestrator's program is of version ", OrchestratorArgs::expected_version, " with ",
@@ -199,6 +217,7 @@ std::uint32_t orchestrate_on_device(const void* args_block, Orchestration&& orch
                        "; build both from the same Rondo, for the same runtime"});
     return 0;
   }
+  if (!detail::sees_host(args)) Memory::discard(args.arena + args.tensors_at, args.result_at - args.tensors_at);
   try {
     using State = detail::OrchestratorState<Orchestrator, Memory>;
     auto& state = static_cast<State&>(states.find(args, [&] { return State::make(args); }));
@@ -210,7 +229,8 @@ std::uint32_t orchestrate_on_device(const void* args_block, Orchestration&& orch
       Error::Text why;
       const bool is_fine = state.cores->exchange(OrchestratorArgs::probes, why);
       is_fine ? (void)state.cores->end_round() : state.cores->dismiss();
-      detail::answer(args, ++state.rounds, state.cores->present(), is_fine ? Status{} : Status{Errc::unsupported}, why);
+      detail::answer<Memory>(args, ++state.rounds, state.cores->present(),
+                             is_fine ? Status{} : Status{Errc::unsupported}, why);
       return 0;
     }
     for (std::uint32_t t = 0; t < args.tensor_count; ++t) {
@@ -220,11 +240,15 @@ std::uint32_t orchestrate_on_device(const void* args_block, Orchestration&& orch
       }
       state.orchestrator.place_interface(t, io.tensor(t).address);
     }
+    if (!detail::sees_host(args) && state.cores) state.orchestrator.announce_reads(&Memory::discard);
+    if (!detail::sees_host(args) && !state.cores) detail::for_each_tensor(args, false, &Memory::discard);
     Status status = platform::sim::dynamic::orchestrate_round(state.orchestrator,
                                                               [&](Orchestrator& round) { orchestration(round, io); });
     if (state.cores) status = first_failure(status, state.cores->end_round());
-    detail::answer(args, ++state.rounds, state.orchestrator.tasks(), status,
-                   status.ok() ? Error::Text{} : state.orchestrator.stream().failure_text());
+    const bool is_on_cores = state.cores.has_value();
+    if (!detail::sees_host(args) && !is_on_cores) detail::for_each_tensor(args, true, &Memory::write_back);
+    detail::answer<Memory>(args, ++state.rounds, state.orchestrator.tasks(), status,
+                           status.ok() ? Error::Text{} : state.orchestrator.stream().failure_text());
   } catch (const Error& e) {
     refuse(Error::Text(e.what()));
   } catch (const std::bad_alloc&) {

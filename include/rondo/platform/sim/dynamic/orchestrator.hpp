@@ -96,6 +96,7 @@ class Orchestrator : public StreamCore {
   template <Element T>
   [[nodiscard]] std::span<const T> values(Input<T> input) const {
     const TensorState& tensor = interface_tensor(input.key);
+    if (before_read_ != nullptr) before_read_(tensor.address, tensor.count * sizeof(T));
     return {reinterpret_cast<const T*>(tensor.address), tensor.count};  // NOLINT: simulated memory is host memory
   }
   /// The value of an input of one element. @throws Error wrong_size if it has more
@@ -132,6 +133,10 @@ class Orchestrator : public StreamCore {
   // --- for callers that know tensors and kernels only at run time
   /// A tensor of any type, or a box of one. Views of it count in elements of the tensor's own type.
   using AnyRegion = Region<std::uint8_t, Direction::workspace>;
+  /// Has `before(address, bytes)` called before the orchestration reads an input, where a device needs that.
+  void announce_reads(void (*before)(std::uint64_t address, std::uint64_t bytes) noexcept) noexcept {
+    before_read_ = before;
+  }
   /// A tensor of the interface. @throws Error wrong_tensor
   [[nodiscard]] AnyRegion region(TensorKey tensor) {
     return whole<std::uint8_t, Direction::workspace>(interface_tensor(tensor));
@@ -144,6 +149,7 @@ class Orchestrator : public StreamCore {
   /// The memory of a tensor; that of an input holds its values.
   [[nodiscard]] std::span<const std::byte> bytes(TensorKey tensor) const {
     const TensorState& state = interface_tensor(tensor);
+    if (before_read_ != nullptr) before_read_(state.address, state.count * state.element_bytes);
     return {reinterpret_cast<const std::byte*>(state.address), state.count * state.element_bytes};  // NOLINT: simulated
   }
   /// An argument of a kernel.
@@ -260,6 +266,8 @@ class Orchestrator : public StreamCore {
   TaskRef add_checked(Blocks blocks, rondo::detail::ParameterList<P...>, const A&... arguments);
   template <class A>
   void fill_raw(std::string_view name, const A& argument, ArgWord& word, Touch* touches, std::size_t& tensors);
+
+  void (*before_read_)(std::uint64_t, std::uint64_t) noexcept = nullptr;
 };
 
 /// Runs a whole round, on the simulated device or a real one: `orchestration(orchestrator)` adds its tasks, then the

@@ -94,10 +94,7 @@ class PipelinedSession
     return detail::ranges_of(Base::resolved(bound).copies);
   }
   void note_submitted(std::uint32_t slot) noexcept { last_ = slot; }
-  void fail(Status status, std::uint32_t slot) noexcept {
-    if (slot < slots) this->refusing_slot_ = slot;
-    (void)this->note_failure(status);
-  }
+  void fail(Status status, std::uint32_t) noexcept { (void)this->note_failure(status); }
 
   // For Session.
   Status settle(Status status) noexcept {

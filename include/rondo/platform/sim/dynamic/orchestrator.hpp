@@ -95,9 +95,8 @@ class Orchestrator : public StreamCore {
   /// The values of an input. They are known before the first task runs, so the orchestration may depend on them.
   template <Element T>
   [[nodiscard]] std::span<const T> values(Input<T> input) const {
-    const TensorState& tensor = interface_tensor(input.key);
-    if (before_read_ != nullptr) before_read_(tensor.address, tensor.count * sizeof(T));
-    return {reinterpret_cast<const T*>(tensor.address), tensor.count};  // NOLINT: simulated memory is host memory
+    const std::span<const std::byte> all = bytes(input.key);
+    return {reinterpret_cast<const T*>(all.data()), all.size() / sizeof(T)};
   }
   /// The value of an input of one element. @throws Error wrong_size if it has more
   template <Element T>

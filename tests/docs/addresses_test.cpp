@@ -17,6 +17,14 @@
 
 namespace {
 
+struct Twice {
+  static constexpr std::string_view name = "twice";
+  static constexpr auto core = rondo::CoreType::vector;
+  static void run(rondo::In<float> x, rondo::Out<float> y) {
+    for (std::size_t i = 0; i < y.size(); ++i) y[i] = 2 * x[i];
+  }
+};
+
 struct Dropout {
   static constexpr std::string_view name = "dropout";
   static constexpr auto core = rondo::CoreType::vector;
@@ -127,4 +135,18 @@ TEST_CASE_TEMPLATE("A strategy of one's own repairs what a kernel did to its arg
     const int moved = round < 1000 ? round - 1 : round % 1000;  // rounds since the address was written
     REQUIRE(hy[0] == static_cast<float>(moved));
   }
+}
+
+TEST_CASE("An asynchronous round copies pinned memory") {
+  rondo::TaskGraph graph;
+  const auto x = graph.input<float>("x", {1024});
+  const auto y = graph.output<float>("y", {1024});
+  graph.add<Twice>(x, y);
+  auto session = rondo::open<rondo::A2A3Sim>(graph);
+  rondo::PinnedArray<float, rondo::A2A3Sim> in(session.platform(), 1024), out(session.platform(), 1024);
+  for (float& value : in) value = 3;
+  auto round = session.begin_async_round(bind(x, in), bind(y, out)).launch();
+  rondo::Status status = std::move(round).finish().status();
+  REQUIRE(status.ok());
+  CHECK(std::vector<float>(out.begin(), out.end()) == std::vector<float>(1024, 6));
 }

@@ -7,9 +7,11 @@
 #include <rondo/search/planners.hpp>
 #include <rondo/session/memory_report.hpp>
 #include <rondo/static_graph.hpp>
+#include <rondo/tensor/dlpack.hpp>
 
 #include <doctest/doctest.h>
 
+#include <span>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -99,3 +101,23 @@ TEST_CASE("The memory page's tensors are in memory that the device reads in plac
   using rondo::MemoryKind;
   CHECK(session.allocate<MemoryKind::peer>(x).size() == 4);
 }
+
+#if __has_include(<dlpack/dlpack.h>)
+TEST_CASE("The memory page's DLPack tensors are bound and exported without a copy") {
+  rondo::TaskGraph graph;
+  const auto x = graph.input<float>("x", {4});
+  const auto y = graph.output<float>("y", {4});
+  graph.add<Relu>(x, y);
+  auto session = rondo::open<rondo::A2A3Sim>(graph);
+  std::vector<float> theirs{-1, 2, -3, 4}, hy(4);
+  DLManagedTensor* const tensor = rondo::dlpack::export_tensor(std::span(theirs), {4});
+  rondo::Status status;
+  status = session.run_round(rondo::dlpack::bind(x, *tensor), bind(y, hy));
+  REQUIRE(status.ok());
+  tensor->deleter(tensor);
+  DLManagedTensor* exported = rondo::dlpack::export_tensor(std::span(hy), {4});
+  CHECK(exported->dl_tensor.data == hy.data());
+  CHECK(static_cast<const float*>(exported->dl_tensor.data)[3] == 4);
+  exported->deleter(exported);
+}
+#endif

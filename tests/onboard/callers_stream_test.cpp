@@ -397,6 +397,88 @@ TEST_CASE_TEMPLATE("Before each replay its owner binds other memory, without wai
   }
 }
 
+TEST_CASE_TEMPLATE("Before a replay its owner gives other host inputs, and an event comes after what that copies", P,
+                   A2A3OverStandIn, A5OverStandIn) {
+  if (std::getenv("RONDO_TEST_WITHOUT") != nullptr) return;
+  const Clean clean;
+  const Owner owner;
+  TaskGraph tasks;
+  const auto x = tasks.input<float>("x", {n});
+  const auto added = tasks.host_input<float>("added", {n});
+  const auto y = tasks.output<float>("y", {n});
+  tasks.add<kernels::Add>(x, added, y);
+  auto session = open<P>(tasks, owner.options<P>());
+  {
+    DeviceFloats<P> dx(session.platform(), n, 1), dy(session.platform(), n), dz(session.platform(), n);
+    PinnedArray<float, P> values(session.platform(), n);
+    const auto give = [&](float value) {
+      for (float& each : values) each = value;
+    };
+    give(1);
+    REQUIRE(owner.c.capture_begin(owner.stream, capture_thread_local) == 0);
+    REQUIRE(session.enqueue_round(bind(x, dx.span()), bind(added, values), bind(y, dy.span())).ok());
+    RunInstance const graph = owner.end_capture();
+    REQUIRE(owner.c.execute(graph, owner.stream) == 0);
+    owner.synchronise();
+    CHECK(dy.values() == Floats(n, 2));
+    PinnedArray<float, P> others(session.platform(), n);  // host inputs may come from elsewhere
+    for (float& each : others) each = 5;
+    const std::uint64_t events = calls("aclrtRecordEvent");
+    REQUIRE(session.refresh_for_replay(bind(x, dx.span()), bind(added, others), bind(y, dz.span())).ok());
+    CHECK(calls("aclrtRecordEvent") == events + 1);
+    REQUIRE(owner.c.execute(graph, owner.stream) == 0);
+    owner.synchronise();
+    CHECK(dz.values() == Floats(n, 6));
+    CHECK(dy.values() == Floats(n, 2));
+    // The copy that a refused event follows is over before its memory is given back.
+    give(7);
+    rondo_stand_in_hold();
+    rondo_stand_in_fault("aclrtRecordEvent", 1, 107000);
+    CHECK(session.refresh_for_replay(bind(x, dx.span()), bind(added, values), bind(y, dz.span())).code() ==
+          Errc::invalid_argument);
+    std::thread resuming{[] {
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+      rondo_stand_in_resume();
+    }};
+    const std::uint64_t waits = owner.waits();
+    CHECK(session.wait_for_enqueued().ok());
+    CHECK(owner.waits() == waits);
+    resuming.join();
+    CHECK(owner.c.destroy_instance(graph) == 0);
+    {
+      Floats hx(n, 1), hv(n, 1), hy(n);
+      auto open_round = session.begin_round(bind(x, hx), bind(added, hv), bind(y, hy));
+      CHECK(session.refresh_for_replay(bind(x, dx.span()), bind(added, values), bind(y, dz.span())).code() ==
+            Errc::busy);
+      CHECK(std::move(open_round).launch().finish().status().ok());
+    }
+  }
+  CHECK(session.close().ok());
+  CHECK(session.refresh_for_replay().code() == Errc::closed);
+}
+
+TEST_CASE_TEMPLATE("A device that is lost while a round is enqueued poisons the session", P, A2A3OverStandIn,
+                   A5OverStandIn) {
+  if (std::getenv("RONDO_TEST_WITHOUT") != nullptr) return;
+  const Clean clean;
+  const Owner owner;
+  Graph g;
+  auto session = open<P>(g.graph, owner.options<P>());
+  Memory<P> m(session.platform());
+  const auto enqueue = [&] {
+    return session.enqueue_round(bind(g.x, m.x.span()), bind(g.w, m.w.span()), bind(g.y, m.y.span()),
+                                 bind(g.s, m.s.span()));
+  };
+  REQUIRE(enqueue().ok());
+  REQUIRE(session.wait_for_enqueued().ok());
+  rondo_stand_in_fault("aclmdlRIExecuteAsync", 1, 507015);
+  const Status lost = enqueue();
+  CHECK(lost.code() == Errc::device_failed);
+  CHECK(lost.poisoned());
+  CHECK(session.poisoned());
+  CHECK(enqueue().code() == Errc::poisoned);
+}
+
 TEST_CASE_TEMPLATE("A capture takes several rounds of one binding, and refuses another binding", P, A2A3OverStandIn,
                    A5OverStandIn) {
   if (std::getenv("RONDO_TEST_WITHOUT") != nullptr) return;

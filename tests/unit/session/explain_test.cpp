@@ -7,6 +7,7 @@
 
 #include <doctest/doctest.h>
 
+#include <cstdint>
 #include <string>
 
 using namespace rondo;
@@ -41,7 +42,9 @@ TEST_CASE("A sentence names the tensor or the task, and what is wrong with it") 
 
 TEST_CASE("A subject that the graph has not is not named") {
   const Rig rig;
-  CHECK(rig.explain(Status::of_tensor(Errc::wrong_tensor, 9)) == Status{Errc::wrong_tensor}.message());
+  for (const std::uint32_t no_tensor : {2U, 9U}) {
+    CHECK(rig.explain(Status::of_tensor(Errc::wrong_tensor, no_tensor)) == Status{Errc::wrong_tensor}.message());
+  }
   CHECK(rig.explain(Status::of_task(Errc::kernel_failed, 9)) == Status{Errc::kernel_failed}.message());
 }
 
@@ -51,4 +54,5 @@ TEST_CASE("The platform's own words are added to failures of the device, and to 
              "; the platform reports: the fan stands still"));
   CHECK(says(rig.explain(Status{Errc::busy}, 0, "the fan stands still"), "; the platform's last failure: the fan"));
   CHECK_FALSE(says(rig.explain(Status{Errc::wrong_tensor}, 0, "the fan stands still"), "fan"));
+  CHECK(rig.explain(Status{Errc::device_failed}, 0, "") == Status{Errc::device_failed}.message());
 }

@@ -9,6 +9,7 @@ program of tests is compiled once for all mutants; the environment chooses the o
 
   --only TEXT     only headers whose path contains TEXT
   --tests REGEX   only the sources of tests whose path matches; by default several that are cheap to compile
+  --part K/N      the K-th of N parts of the mutants that some test reaches, so that a full run may take several days
   --sample N      N mutants, chosen at random from those that some test reaches
   --seed S        the seed of the random choice; default 1
   --least P       fail below this score, in percent; default 100
@@ -186,6 +187,14 @@ def memory_orders(include, headers, folder):
         copy.write_text(text)
 
 
+def part(text):
+    """K/N as two numbers."""
+    found = re.fullmatch(r"([1-9]\d*)/([1-9]\d*)", text)
+    if not found or int(found[1]) > int(found[2]):
+        raise argparse.ArgumentTypeError(f"{text} is no part; write 1/4 for the first of four")
+    return int(found[1]), int(found[2])
+
+
 def say(text):
     print(text, flush=True)
 
@@ -194,6 +203,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", default="")
     parser.add_argument("--tests", action="append")
+    parser.add_argument("--part", type=part, default=(1, 1))
     parser.add_argument("--sample", type=int)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--least", type=float, default=100)
@@ -224,6 +234,8 @@ def main():
     reached = set().union(*(p.reached for p in programs))
     chosen = [m for m in mutants if m.number in reached]
     unreached = [m for m in mutants if m.number not in reached]
+    k, parts = options.part
+    chosen = chosen[len(chosen) * (k - 1) // parts : len(chosen) * k // parts]
     if options.sample:
         chosen = sorted(random.Random(options.seed).sample(chosen, min(options.sample, len(chosen))), key=lambda m: m.number)
     survivors = []
@@ -247,11 +259,12 @@ def main():
             if count % 100 == 0:
                 say(f"{count} of {len(chosen)} after {time.monotonic() - start:.0f} s, {len(survivors)} survived")
 
-    orders = list(memory_orders(include, headers, folder / "orders")) if not options.sample else []
+    is_whole = not options.sample and parts == 1
+    orders = list(memory_orders(include, headers, folder / "orders")) if is_whole else []
     kept = [mutant for mutant, is_noticed in orders if not is_noticed and mutant.key() not in explained]
     for mutant in kept:
         say(f"survived  {mutant.file}:{mutant.line}: {mutant.key()}")
-    if unreached and not options.sample:
+    if unreached and is_whole:
         say(f"{len(unreached)} are in code that these programs do not run, or run in the compiler only:")
         for mutant in unreached:
             say(f"unreached {mutant.file}:{mutant.line}: {mutant.key()}")

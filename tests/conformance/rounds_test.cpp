@@ -135,6 +135,30 @@ TEST_CASE_TEMPLATE("A tensor without elements is bound to no memory, which is ne
   good(pipelined.wait_all());
 }
 
+/// Writes y, which is the only port.
+struct Constant {
+  static constexpr std::string_view name = "constant";
+  static constexpr CoreType core = CoreType::vector;
+  static void run(Out<float> y) noexcept {
+    for (std::size_t i = 0; i < y.size(); ++i) y[i] = 5;
+  }
+};
+
+TEST_CASE_TEMPLATE("A round with one binding is refused when that has another size or no memory", P,
+                   RONDO_TEST_PLATFORMS) {
+  TaskGraph graph;
+  const auto y = graph.output<float>("y", {4});
+  graph.add<Constant>(y);
+  auto session = open<P>(graph);
+  Floats hy(4), longer(5);
+  REQUIRE(session.run_round(bind(y, hy)));
+  CHECK(session.run_round(bind(y, longer)).code() == Errc::wrong_size);
+  CHECK(session.run_round(bind(y, std::span<float>(static_cast<float*>(nullptr), 4))).code() == Errc::null_memory);
+  REQUIRE(session.run_round(bind(y, hy)));
+  CHECK(hy == Floats(4, 5));
+  CHECK(longer == Floats(5));
+}
+
 TEST_CASE_TEMPLATE("every task of a random graph runs exactly once per round", P, RONDO_TEST_PLATFORMS) {
   constexpr std::size_t tasks = 60;
   constexpr int rounds = 300;

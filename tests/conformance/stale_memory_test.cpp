@@ -182,6 +182,22 @@ TEST_CASE_TEMPLATE("A round that binds a pinned array that is gone is refused", 
   f.refuses("y", "was released", bind(f.g.x, f.x), bind(f.g.y, gone));
 }
 
+TEST_CASE_TEMPLATE("Bindings known only at run time, and bindings made before, are checked as well", P,
+                   RONDO_TEST_PLATFORMS) {
+  Fixture<P> f;
+  std::optional<PinnedArray<float, P>> x(std::in_place, f.session.platform(), n);
+  const std::span<float> gone(x->data(), n);
+  DynamicBindings dynamic(f.session);
+  REQUIRE(dynamic.bind(f.g.x.key.tensor(), gone.data(), Bytes{4 * n}).ok());
+  REQUIRE(dynamic.bind(f.g.y.key.tensor(), f.y.data(), Bytes{4 * n}).ok());
+  f.runs(dynamic);
+  const auto prebound = f.session.prebind(bind(f.g.x, f.x), bind(f.g.y, gone));
+  f.runs(prebound);
+  x.reset();
+  f.refuses("x", "was released", dynamic);
+  f.refuses("y", "was released", prebound);
+}
+
 TEST_CASE_TEMPLATE("A round that packs from memory that is gone is refused before it reads it", P,
                    RONDO_TEST_PLATFORMS) {
   Fixture<P> f;

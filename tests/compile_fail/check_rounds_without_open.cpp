@@ -1,4 +1,4 @@
-// expect: Policies::Check takes effect in open()
+// expect: Policies::Check and Policies::Time choose the platform in open
 // SPDX-FileCopyrightText: 2026 The Rondo authors
 // SPDX-License-Identifier: Apache-2.0
 #include <rondo/platform/select.hpp>

@@ -7,7 +7,7 @@
 source "$(dirname "$0")/common.sh"
 
 expect_platform "rondo $VERSION ran 2 rounds on a2a3_sim" -DRONDO_SOURCE_DIR="$ROOT" "${bare[@]}" \
-  -DRONDO_COMPILED_LIBRARY=ON -DCOMPILED=all
+  -DRONDO_COMPILED_LIBRARY=ON -DRONDO_INSTALL=ON -DCOMPILED=all
 expect_again "rondo $VERSION ran 2 rounds on a2a3_sim" -DCOMPILED=graph
 
 prefix=$WORK/prefix

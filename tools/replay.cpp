@@ -23,11 +23,11 @@
 #include <range/v3/view/join.hpp>
 #include <range/v3/view/transform.hpp>
 
+#include <cmath>
 #include <cstdint>
 #include <cstdio>
 #include <exception>
 #include <iostream>
-#include <limits>
 #include <string>
 #include <vector>
 
@@ -119,6 +119,13 @@ int run(int argc, char** argv) {
   observe::ReplayOptions options;
   bool only_list = false;
   bool example = false;
+  const CLI::Validator is_tolerance{[](std::string& text) {  // CLI::Range lets NaN pass
+                                      double number;
+                                      const bool converted = CLI::detail::lexical_cast(text, number);
+                                      if (converted && number >= 0 && std::isfinite(number)) return std::string();
+                                      return fmt::format("{} is not a finite number of at least 0", text);
+                                    },
+                                    ""};
   app.add_option("dump", folder, "the folder that holds manifest.json")->required();
   app.add_option("--platform", platform, "a2a3_sim or a5_sim")
       ->check(CLI::IsMember({"a2a3_sim", "a5_sim"}))
@@ -129,10 +136,10 @@ int run(int argc, char** argv) {
   app.add_option("--task", tasks, "only these tasks, by their numbers; see --list");
   app.add_flag("--chain", options.chain, "tasks read what the replayed tasks before them wrote, not the dump");
   app.add_option("--relative", options.tolerance.relative, "how far floats may differ, as a part of the dump's")
-      ->check(CLI::Range(0.0, std::numeric_limits<double>::max()).description(""))
+      ->check(is_tolerance)
       ->capture_default_str();
   app.add_option("--absolute", options.tolerance.absolute, "and in addition to that")
-      ->check(CLI::Range(0.0, std::numeric_limits<double>::max()).description(""))
+      ->check(is_tolerance)
       ->capture_default_str();
   app.add_flag("--list", only_list, "print what the dump holds, and run nothing");
   app.add_flag("--example", example, "first dump a training step of the digits example there");

@@ -331,7 +331,7 @@ TEST_CASE("Whatever a planner throws, a round of a new shape returns a status, a
   check_throwing_planner<int>("threw an exception");
 }
 
-TEST_CASE_TEMPLATE("A device that is lost while a session is set up further poisons it", P, A2A3OverStandIn,
+TEST_CASE_TEMPLATE("Onboard a device that is lost while a session is set up further poisons it", P, A2A3OverStandIn,
                    A5OverStandIn) {
   for (const char* const step : {"reserve", "prepare", "upload", "a round"}) {
     CAPTURE(step);

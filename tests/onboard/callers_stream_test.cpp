@@ -84,6 +84,10 @@ struct Memory {
         y(platform, n),
         z(platform, n),
         s(platform, n, 10) {}
+  /// Enqueues a round that reads `in` as x and writes `out` as y.
+  Status enqueue(RoundSession<P>& session, const Graph& g, auto&& in, auto&& out) {
+    return session.enqueue_round(bind(g.x, in), bind(g.w, w.span()), bind(g.y, out), bind(g.s, s.span()));
+  }
   DeviceFloats<P> x, other, w, y, z, s;
 };
 
@@ -170,10 +174,7 @@ TEST_CASE_TEMPLATE("On a caller's stream a session waits only where it says so, 
     CHECK(session.end_event() == nullptr);
     {
       Memory<P> m(session.platform());
-      const auto enqueue = [&] {
-        return session.enqueue_round(bind(g.x, m.x.span()), bind(g.w, m.w.span()), bind(g.y, m.y.span()),
-                                     bind(g.s, m.s.span()));
-      };
+      const auto enqueue = [&] { return m.enqueue(session, g, m.x.span(), m.y.span()); };
       REQUIRE(enqueue().ok());
       rondo_stand_in_reset();
       for (int r = 0; r < 4; ++r) REQUIRE(enqueue().ok());
@@ -265,9 +266,7 @@ TEST_CASE_TEMPLATE("A round is recorded in a capture of any mode, with a binding
     Memory<P> m(session.platform());
     PinnedArray<float, P> in(session.platform(), n);
     PinnedArray<float, P> out(session.platform(), n);
-    const auto enqueue = [&](auto& y) {
-      return session.enqueue_round(bind(g.x, in), bind(g.w, m.w.span()), bind(g.y, y), bind(g.s, m.s.span()));
-    };
+    const auto enqueue = [&](auto& y) { return m.enqueue(session, g, in, y); };
     for (float& value : in) value = 1;
     REQUIRE(enqueue(out).ok());  // the table is in use when the capture begins
     rondo_stand_in_reset();
@@ -305,8 +304,7 @@ TEST_CASE_TEMPLATE("A table that a recording changes waits for the rounds that s
   {
     Memory<P> m(session.platform());
     const auto enqueue = [&](DeviceFloats<P>& x, DeviceFloats<P>& y) {
-      return session.enqueue_round(bind(g.x, x.span()), bind(g.w, m.w.span()), bind(g.y, y.span()),
-                                   bind(g.s, m.s.span()));
+      return m.enqueue(session, g, x.span(), y.span());
     };
     rondo_stand_in_hold();
     REQUIRE(enqueue(m.x, m.y).ok());
@@ -465,10 +463,7 @@ TEST_CASE_TEMPLATE("A device that is lost while a round is enqueued poisons the 
   Graph g;
   auto session = open<P>(g.graph, owner.options<P>());
   Memory<P> m(session.platform());
-  const auto enqueue = [&] {
-    return session.enqueue_round(bind(g.x, m.x.span()), bind(g.w, m.w.span()), bind(g.y, m.y.span()),
-                                 bind(g.s, m.s.span()));
-  };
+  const auto enqueue = [&] { return m.enqueue(session, g, m.x.span(), m.y.span()); };
   REQUIRE(enqueue().ok());
   REQUIRE(session.wait_for_enqueued().ok());
   rondo_stand_in_fault("aclmdlRIExecuteAsync", 1, 507015);
@@ -488,10 +483,7 @@ TEST_CASE_TEMPLATE("A capture takes several rounds of one binding, and refuses a
   auto session = open<P>(g.graph, owner.options<P>());
   {
     Memory<P> m(session.platform());
-    const auto enqueue = [&](DeviceFloats<P>& x) {
-      return session.enqueue_round(bind(g.x, x.span()), bind(g.w, m.w.span()), bind(g.y, m.y.span()),
-                                   bind(g.s, m.s.span()));
-    };
+    const auto enqueue = [&](DeviceFloats<P>& x) { return m.enqueue(session, g, x.span(), m.y.span()); };
     REQUIRE(owner.c.capture_begin(owner.stream, capture_thread_local) == 0);
     REQUIRE(enqueue(m.x).ok());
     REQUIRE(enqueue(m.x).ok());
@@ -583,10 +575,7 @@ TEST_CASE_TEMPLATE("A capture that the runtime knows to be lost takes no round",
   Graph g;
   auto session = open<P>(g.graph, owner.options<P>());
   Memory<P> m(session.platform());
-  const auto enqueue = [&] {
-    return session.enqueue_round(bind(g.x, m.x.span()), bind(g.w, m.w.span()), bind(g.y, m.y.span()),
-                                 bind(g.s, m.s.span()));
-  };
+  const auto enqueue = [&] { return m.enqueue(session, g, m.x.span(), m.y.span()); };
   REQUIRE(owner.c.capture_begin(owner.stream, capture_thread_local) == 0);
   rondo_stand_in_limit("queues", 1);
   for (int i = 0; i < 2100; ++i) (void)owner.copy(m.z.span(), m.x.span());  // more than one queue takes
@@ -676,10 +665,7 @@ TEST_CASE_TEMPLATE("What cannot be put on the stream is told, and nothing is wai
     Memory<P> m(session.platform());
     PinnedArray<float, P> pinned(session.platform(), n);
     for (float& value : pinned) value = 2;
-    const auto enqueue = [&] {
-      return session.enqueue_round(bind(g.x, pinned), bind(g.w, m.w.span()), bind(g.y, m.y.span()),
-                                   bind(g.s, m.s.span()));
-    };
+    const auto enqueue = [&] { return m.enqueue(session, g, pinned, m.y.span()); };
     REQUIRE(enqueue().ok());
     std::uint64_t refused = 0;
     for (const char* const call :
@@ -742,10 +728,7 @@ TEST_CASE_TEMPLATE("The steps before one that is refused are over before what th
       auto session = open<P>(g.graph, owner.options<P>());
       auto m = std::make_unique<Memory<P>>(session.platform());
       auto pinned = std::make_unique<PinnedArray<float, P>>(session.platform(), n);
-      const auto enqueue = [&] {
-        return session.enqueue_round(bind(g.x, *pinned), bind(g.w, m->w.span()), bind(g.y, m->y.span()),
-                                     bind(g.s, m->s.span()));
-      };
+      const auto enqueue = [&] { return m->enqueue(session, g, *pinned, m->y.span()); };
       REQUIRE(enqueue().ok());
       REQUIRE(session.wait_for_enqueued().ok());
       rondo_stand_in_hold();

@@ -58,8 +58,8 @@ template <class P>
 inline constexpr PlannerCall constant_call_of<ResidentsFirst<P>> = {constant_call_of<P>.plan, nullptr,
                                                                     constant_call_of<P>.ports_last, true};
 
-/// Whether a plan holds one offset for each buffer, within an arena of at most 2^62 bytes, so that more tensors can be
-/// placed behind it. Otherwise the planner is wrong, and the checker says how.
+/// Whether a plan has one offset for each buffer, and all of them lie within an arena of at most 2^62 bytes. More
+/// tensors can then be placed after that arena. A plan that is not so is wrong, and the checker reports why.
 [[nodiscard]] constexpr bool is_extensible(const Plan& plan, std::size_t buffers) noexcept {
   bool is_inside = plan.offsets.size() == buffers && plan.arena >= 0 && plan.arena <= std::int64_t{1} << 62U;
   for (const std::int64_t offset : plan.offsets) is_inside = is_inside && offset >= 0 && offset <= plan.arena;

@@ -127,7 +127,7 @@ class NewFile {
   bool is_committed_ = false;
 };
 
-/// Writes a file as a whole: a text, or bytes that lie one behind the other. @throws Error as NewFile
+/// Writes a file as a whole. `contents`: a text, or values that follow each other in memory. @throws Error as NewFile
 template <class Contents>
 void write_file(const char* path, const char* what, const Contents& contents) {
   NewFile file(path, what);

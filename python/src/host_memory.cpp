@@ -5,7 +5,7 @@
 #include "elements.hpp"
 #include "errors.hpp"
 
-#include <rondo/tensor/dlpack.hpp>
+#include <rondo/memory/dlpack.hpp>
 
 #include <pybind11/numpy.h>
 

@@ -8,6 +8,8 @@
 #include "conformance/kernels.hpp"
 #include "conformance/platforms.hpp"
 
+#include <rondo/memory/dlpack.hpp>
+
 #include <doctest/doctest.h>
 
 #include <optional>
@@ -66,7 +68,7 @@ struct Fixture {
 
 }  // namespace
 
-#define RONDO_TEST_PLATFORMS A2A3Sim, A5SimOn<Pool>, Host, A2A3OverStandIn
+#define RONDO_TEST_PLATFORMS A2A3Sim, A5SimOn<Pool>, Host, A2A3OverStandIn, A5OverStandIn
 
 TEST_CASE_TEMPLATE("A round that binds released device memory is refused", P, RONDO_TEST_PLATFORMS) {
   Fixture<P> f;
@@ -181,6 +183,51 @@ TEST_CASE_TEMPLATE("A round that binds a pinned array that is gone is refused", 
   f.refuses("x", "was released", bind(f.g.x, gone), bind(f.g.y, f.y));
   f.refuses("y", "was released", bind(f.g.x, f.x), bind(f.g.y, gone));
 }
+
+#if __has_include(<dlpack/dlpack.h>)
+TEST_CASE_TEMPLATE("A prebinding of a tensor that went back to the library that lent it is refused", P,
+                   RONDO_TEST_PLATFORMS) {
+  Fixture<P> f;
+  Floats theirs(n, 5);
+  const auto lend = [&](std::int64_t first, std::int64_t extent, std::int64_t stride) {
+    struct Lent {
+      DLManagedTensor managed{};
+      std::int64_t extent, stride;
+    };
+    auto* const lent = new Lent{{}, extent, stride};
+    lent->managed.dl_tensor = {theirs.data() + first, {kDLCPU, 0},   1, {kDLFloat, 32, 1},
+                               &lent->extent,         &lent->stride, 0};
+    lent->managed.manager_ctx = lent;
+    lent->managed.deleter = [](DLManagedTensor* self) { delete static_cast<Lent*>(self->manager_ctx); };
+    return &lent->managed;
+  };
+  DLManagedTensor* const whole = lend(0, n, 1);
+  const auto prebound = f.session.prebind(dlpack::bind(f.g.x, *whole), bind(f.g.y, f.y));
+  const auto kept = f.session.prebind(bind(f.g.x, f.x), bind(f.g.y, f.y));
+  f.runs(prebound);
+  CHECK(f.y == Floats(n, 7));
+  dlpack::give_back(whole);
+  f.refuses("x", "went back to the library", prebound);
+  f.runs(kept);
+  // The library may lend the memory again.
+  DLManagedTensor* const again = lend(0, n, 1);
+  f.runs(dlpack::bind(f.g.x, *again), bind(f.g.y, f.y));
+  const auto later = f.session.prebind(dlpack::bind(f.g.x, *again), bind(f.g.y, f.y));
+  f.runs(later);
+  f.refuses("x", "went back to the library", prebound);
+  dlpack::give_back(lend(0, 0, 1));
+  f.runs(later);
+  dlpack::give_back(lend(n - 1, 2, 1 - std::int64_t{n}));  // the last element, and the first
+  f.refuses("x", "went back to the library", later);
+  dlpack::give_back(again);
+
+  // What Rondo allocated stays Rondo's.
+  PinnedArray<float, P> pinned(f.session.platform(), n);
+  const auto own = f.session.prebind(bind(f.g.x, pinned), bind(f.g.y, f.y));
+  dlpack::give_back(dlpack::export_tensor(std::span<float>(pinned.data(), n), {n}));
+  f.runs(own);
+}
+#endif
 
 TEST_CASE_TEMPLATE("Bindings known only at run time, and bindings made before, are checked as well", P,
                    RONDO_TEST_PLATFORMS) {

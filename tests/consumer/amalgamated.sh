@@ -32,7 +32,7 @@ grep -q '#include "rondo_all.hpp"' example.cpp || fail "the comment of the singl
 
 # The headers that an optional part includes come before its condition, so that they are present even if the part is
 # left out.
-"$PYTHON" "$ROOT/tools/amalgamate" --output dlpack_all.hpp rondo/tensor/dlpack.hpp
+"$PYTHON" "$ROOT/tools/amalgamate" --output dlpack_all.hpp rondo/memory/dlpack.hpp
 awk '/^#if __has_include\(<dlpack/ { inside = 1 }
      inside && /^\/\/ --- / && !/, continued$/ { print; bad = 1 }
      END { exit bad || !inside }' dlpack_all.hpp || fail "headers are hidden behind the condition of another"

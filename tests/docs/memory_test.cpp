@@ -7,7 +7,7 @@
 #include <rondo/search/planners.hpp>
 #include <rondo/session/memory_report.hpp>
 #include <rondo/static_graph.hpp>
-#include <rondo/tensor/dlpack.hpp>
+#include <rondo/memory/dlpack.hpp>
 
 #include <doctest/doctest.h>
 

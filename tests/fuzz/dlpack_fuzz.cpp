@@ -3,7 +3,7 @@
 
 // Any description of a tensor as DLPack has it: an Error, or a span that lies within the tensor's memory.
 #include <fuzz/fuzz.hpp>
-#include <rondo/tensor/dlpack.hpp>
+#include <rondo/memory/dlpack.hpp>
 
 #include <algorithm>
 #include <vector>

@@ -19,6 +19,7 @@ enum class Staleness : std::uint8_t {
   none,
   released,            ///< the platform that allocated it has released it
   replaced,            ///< it was released and allocated again after a prebinding was made
+  given_back,          ///< it went back to the library that had lent it after a prebinding was made
   arena_moved,         ///< the session's arena was there, and has moved
   of_another_session,  ///< it is part of another session's arena
   prebound_before_move,
@@ -59,6 +60,9 @@ class Registry {
   void note_released(Space space, std::uint64_t address, const void* by) noexcept {
     if (const Recorder* const r = recorder(); r != nullptr) (void)(this->*r->remove)(space, address, nullptr, by);
   }
+  /// Records that memory of another library goes back to it. Prebindings made before are stale; later ones are not,
+  /// since somebody else may have the memory by then. It has no effect on memory that a platform has recorded.
+  void note_given_back(Space space, std::uint64_t address, Bytes size) noexcept;
   /// Forgets the released block at `address`. Call it if another allocator has its addresses.
   void forget_released(Space space, std::uint64_t address) noexcept;
   /// Forgets all blocks that `by` has released.
@@ -101,6 +105,7 @@ class Registry {
     std::uint64_t released = 0;  ///< the number of the release; 0: it is allocated
     void* kept = nullptr;        ///< released memory that is to be freed
     const void* by = nullptr;    ///< the object that released it
+    bool is_lent = false;        ///< whether another library allocated it, and has it back
   };
   struct ArenaRange {
     Space space;
@@ -121,6 +126,7 @@ class Registry {
   };
   [[nodiscard]] const Recorder* recorder() const noexcept { return recorder_.load(std::memory_order_relaxed); }
   void add(Space space, std::uint64_t address, Bytes size);
+  void enter(Space space, std::uint64_t address, Bytes size);
   bool remove(Space space, std::uint64_t address, void* memory, const void* by) noexcept;
   [[nodiscard]] std::size_t first_ending_after(Space space, std::uint64_t address) const noexcept;
   void forget_oldest_released() noexcept;

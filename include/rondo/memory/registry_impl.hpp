@@ -49,6 +49,8 @@ RONDO_INLINE const char* describe(Staleness staleness) noexcept {
     case Staleness::released: return "the memory was released; bind memory that is allocated until the round has ended";
     case Staleness::replaced:
       return "the memory was released and allocated again after the bindings were made; prebind again";
+    case Staleness::given_back:
+      return "the tensor went back to the library that lent it after the bindings were made; prebind one that is there";
     case Staleness::arena_moved:
       return "the session's arena was at this address and has moved; ask the session for it again";
     case Staleness::of_another_session:
@@ -75,6 +77,10 @@ RONDO_INLINE std::size_t Registry::first_ending_after(Space space, std::uint64_t
 
 RONDO_INLINE void Registry::add(Space space, std::uint64_t address, Bytes size) {
   const std::lock_guard lock(mutex_);
+  enter(space, address, size);
+}
+
+RONDO_INLINE void Registry::enter(Space space, std::uint64_t address, Bytes size) {
   const std::uint64_t end = address + std::max<std::uint64_t>(size.value, 1);
   const auto at = blocks_.begin() + static_cast<std::ptrdiff_t>(first_ending_after(space, address));
   auto last = at;
@@ -106,6 +112,24 @@ RONDO_INLINE bool Registry::remove(Space space, std::uint64_t address, void* mem
   if (memory != nullptr) detail::set_accessible(block.begin, block.end, false);
   if (++released_count_ > max_released) forget_oldest_released();
   return memory != nullptr;
+}
+
+RONDO_INLINE void Registry::note_given_back(Space space, std::uint64_t address, Bytes size) noexcept {
+  if (!is_watching() || size.value == 0) return;
+  const std::lock_guard lock(mutex_);
+  for (std::size_t n = first_ending_after(space, address); n < blocks_.size(); ++n) {
+    if (blocks_[n].space != space || blocks_[n].begin >= address + size.value) break;
+    if (!blocks_[n].is_lent) return;
+  }
+  try {
+    enter(space, address, size);
+  } catch (const std::bad_alloc&) {
+    return;  // a prebinding of it is then not refused
+  }
+  Block& block = blocks_[first_ending_after(space, address)];
+  block.released = ++releases_;
+  block.is_lent = true;
+  if (++released_count_ > max_released) forget_oldest_released();
 }
 
 RONDO_INLINE void Registry::forget_oldest_released() noexcept {
@@ -176,8 +200,8 @@ RONDO_INLINE Staleness Registry::check_blocks(Space space, std::uint64_t begin, 
   for (std::size_t n = first_ending_after(space, begin); n < blocks_.size(); ++n) {
     const Block& block = blocks_[n];
     if (block.space != space || block.begin >= end) break;
-    if (block.released != 0) return Staleness::released;
-    if (block.generation > bound_at) return Staleness::replaced;
+    if (block.released != 0 && !block.is_lent) return Staleness::released;
+    if (block.generation > bound_at) return block.is_lent ? Staleness::given_back : Staleness::replaced;
   }
   return Staleness::none;
 }

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Rondo authors
 // SPDX-License-Identifier: Apache-2.0
-#include <rondo/tensor/dlpack.hpp>
+#include <rondo/memory/dlpack.hpp>
 
 #include <rondo/platform/select.hpp>
 #include <rondo/session/open.hpp>

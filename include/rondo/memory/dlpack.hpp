@@ -8,6 +8,8 @@
 // Optional: this header is empty unless DLPack's own header is installed (Debian: libdlpack-dev).
 #if __has_include(<dlpack/dlpack.h>)
 #include <rondo/error.hpp>
+#include <rondo/memory/registry.hpp>
+#include <rondo/memory/space.hpp>
 #include <rondo/tensor/pair.hpp>
 #include <rondo/tensor/strided_layout.hpp>
 
@@ -188,6 +190,29 @@ template <Element T, Direction D>
 template <Element T, Direction D>
 [[nodiscard]] auto bind_device(TensorHandle<T, D> tensor, const DLManagedTensor& managed) {
   return rondo::bind(tensor, device_span<T>(managed));
+}
+
+/// Gives a tensor back to the library that lent it: calls its deleter. A session that checks memory refuses prebindings
+/// of the tensor from now on; see docs/addresses.md. Thread safety: any thread, if no round uses the tensor.
+inline void give_back(DLManagedTensor* managed) noexcept {
+  const DLTensor& tensor = managed->dl_tensor;
+  const std::int64_t element = (std::int64_t{tensor.dtype.bits} * tensor.dtype.lanes + 7) / 8;
+  std::uint64_t begin = detail::address(tensor);
+  std::uint64_t end = begin + static_cast<std::uint64_t>(element);
+  std::int64_t packed = 1;  // the elements between neighbours of dimension d, if there are no strides
+  for (int d = tensor.ndim; d-- > 0; packed *= tensor.shape[d]) {
+    const std::int64_t stride = tensor.strides == nullptr ? packed : tensor.strides[d];
+    const std::int64_t reach = (tensor.shape[d] - 1) * stride * element;
+    (reach < 0 ? begin : end) += static_cast<std::uint64_t>(reach);
+  }
+  if (packed == 0) end = begin;
+  using memory::Space;
+  const std::int32_t id = tensor.device.device_id;
+  const Space space = is_on_host(tensor.device)              ? Space::host
+                      : tensor.device.device_type == kDLCUDA ? memory::space_of_device(memory::cuda_devices, id)
+                                                             : memory::space_of_device(memory::onboard_devices, id);
+  memory::Registry::instance().note_given_back(space, begin, Bytes{end - begin});
+  if (managed->deleter != nullptr) managed->deleter(managed);
 }
 
 }  // namespace rondo::dlpack

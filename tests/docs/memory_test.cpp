@@ -3,11 +3,11 @@
 
 // The programs that docs/memory.md shows.
 
+#include <rondo/memory/dlpack.hpp>
 #include <rondo/search/plan_svg.hpp>
 #include <rondo/search/planners.hpp>
 #include <rondo/session/memory_report.hpp>
 #include <rondo/static_graph.hpp>
-#include <rondo/memory/dlpack.hpp>
 
 #include <doctest/doctest.h>
 
@@ -114,10 +114,10 @@ TEST_CASE("The memory page's DLPack tensors are bound and exported without a cop
   rondo::Status status;
   status = session.run_round(rondo::dlpack::bind(x, *tensor), bind(y, hy));
   REQUIRE(status.ok());
-  tensor->deleter(tensor);
+  rondo::dlpack::give_back(tensor);
   DLManagedTensor* exported = rondo::dlpack::export_tensor(std::span(hy), {4});
   CHECK(exported->dl_tensor.data == hy.data());
   CHECK(static_cast<const float*>(exported->dl_tensor.data)[3] == 4);
-  exported->deleter(exported);
+  rondo::dlpack::give_back(exported);
 }
 #endif

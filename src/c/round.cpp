@@ -41,7 +41,7 @@ struct RoundObject {
     has_stopped = false;
     regions.clear();
     tasks.clear();
-    number = ++rounds;
+    number = rounds.fetch_add(1, std::memory_order_relaxed) + 1;
     const rondo_code code = function(handle, context);
     native = nullptr;
     if (has_stopped) throw erased::Stopped{};

@@ -1,25 +1,25 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: 2026 The Rondo authors
 # SPDX-License-Identifier: Apache-2.0
-"""Compares the table of docs/threads.md with the atomics of the headers.
+"""Compares the table of docs/threads.md with the atomics of the sources.
 
-    check_atomics.py <docs/threads.md> <folder of headers>
+    check_atomics.py <docs/threads.md> <folder>...
 
-Below a heading that names a header, and after it others that use its atomics, stand rows: `name` | orders | pairs with |
-why that suffices. Each std::atomic and Signal that a header declares has a row, with the memory orders of its calls;
-an order more stands for a call through a pointer, so the header must at least use it.
+Below a heading that names a file of one of the folders, and after it others that use its atomics, stand rows: `name` | orders | pairs with |
+why that suffices. Each std::atomic and Signal that a file declares has a row, with the memory orders of its calls;
+an order more stands for a call through a pointer, so the file must at least use it.
 """
 import pathlib
 import re
 import sys
 from collections import Counter
 
-DECLARATION = re.compile(r"(?:std::atomic<[^<>;()]*>{1,2}|\bSignal)\s+(\w+)\s*(?:\[\w+\])?\s*(?:[{=;]|\(count\))")
+DECLARATION = re.compile(r"(?:std::atomic<[^<>;()]*>{1,2}(?:, \w+>)?|\bSignal)\s+(\w+)\s*(?:\[\w+\])?\s*(?:[{=;]|\(count\))")
 CALL = r"\b%s(?:\[[^\]]*\])?(?:\.|->)(load|store|exchange|fetch_add|fetch_sub|compare_exchange_\w+|wait)\("
 
 
 def code_of(path):
-    return re.sub(r"//[^\n]*", "", path.read_text()) if path.exists() else ""
+    return re.sub(r"//[^\n]*", "", path.read_text())
 
 
 def orders_of(name, code):
@@ -38,27 +38,27 @@ def rows_of(page):
     files = []
     for line in page.read_text().split("\n"):
         if line.startswith("#"):
-            files = re.findall(r"`([\w/]+\.hpp)`", line)
+            files = re.findall(r"`([\w/]+\.[ch]pp)`", line)
         row = re.match(r"\| `(\w+)`[^|]*\|([^|]*)\|[^|]*\|([^|]*)\|", line)
         if row:
             yield files, row.group(1), set(re.findall(r"[a-z_]+", row.group(2))), row.group(3).strip()
 
 
 def main():
-    page, headers = (pathlib.Path(argument) for argument in sys.argv[1:3])
+    page, *folders = (pathlib.Path(argument) for argument in sys.argv[1:])
     faults = []
-    declared = Counter()
-    for path in sorted(headers.rglob("*.hpp")):
-        for name in DECLARATION.findall(code_of(path)):
-            declared[str(path.relative_to(headers)), name] += 1
+    code = {str(path.relative_to(f)): code_of(path) for f in folders for path in sorted(f.rglob("*.[ch]pp"))}
+    declared = Counter((file, name) for file, text in code.items() for name in DECLARATION.findall(text))
     listed = Counter()
     for files, name, orders, why in rows_of(page):
         if not files:
             faults.append(f"{name} stands below no header")
             continue
         listed[files[0], name] += 1
-        used = set().union(*(orders_of(name, code_of(headers / file)) for file in files))
-        known = set().union(*(re.findall(r"memory_order_(\w+)", code_of(headers / file)) for file in files))
+        used = set().union(*(orders_of(name, code.get(file, "")) for file in files))
+        known = set().union(*(re.findall(r"memory_order_(\w+)", code.get(file, "")) for file in files))
+        if not used and orders - known:
+            faults.append(f"{files[0]}: {name} has no call that is seen, and no call has the orders that the page says")
         if used and not used <= orders <= used | known:
             faults.append(f"{files[0]}: {name} is used with {' '.join(sorted(used))}; the page says {' '.join(sorted(orders))}")
         if len(why) < 5:

@@ -30,24 +30,27 @@ class Wait {
 
   /// The thread waits for the stream from now on. Cost: two stores.
   void begins(Stream stream) noexcept {
-    stream_.store(stream, std::memory_order_relaxed);
-    state_.store(++turn_ << 2 | waiting, std::memory_order_release);
+    stream_.store(stream, std::memory_order_relaxed);                 // model: watch.stream
+    state_.store(++turn_ << 2 | waiting, std::memory_order_release);  // model: watch.begins
   }
   /// The thread waits no longer. @returns whether the stream was aborted. Cost: one exchange
+  // model: watch.ends
   [[nodiscard]] bool ends() noexcept { return (state_.exchange(turn_ << 2, std::memory_order_acq_rel) & aborted) != 0; }
 
   /// The time between two looks of the watcher.
   [[nodiscard]] std::int64_t period_ms() const noexcept { return std::max(1, limit_ms_ / 8); }
   /// Aborts the stream if the wait exceeds its limit. Called only by the watcher.
   void look(std::int64_t now_ms) noexcept {
-    std::uint64_t state = state_.load(std::memory_order_acquire);
+    std::uint64_t state = state_.load(std::memory_order_acquire);  // model: watch.look
     if (state != seen_) {
       seen_ = state;
       since_ms_ = now_ms;
     }
+    // model: watch.late
     if ((state & (waiting | aborted)) != waiting || now_ms - since_ms_ < limit_ms_) return;
     // This is the stream of the wait if the exchange below succeeds.
-    Stream const stream = stream_.load(std::memory_order_relaxed);
+    Stream const stream = stream_.load(std::memory_order_relaxed);  // model: watch.load
+    // model: watch.mark
     if (!state_.compare_exchange_strong(state, state | aborted, std::memory_order_acq_rel)) return;
     // The runtime releases the threads that wait for the stream before it tells the device, which may never answer.
     (void)bounded(period_ms(), [set = calls_.set_device, reset = calls_.reset_device, abort = calls_.abort_stream,

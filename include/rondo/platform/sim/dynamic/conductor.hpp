@@ -39,7 +39,7 @@ class Conductor {
       return;
     }
     state_ = State::in_background;
-    request_.store(++asked_, std::memory_order_release);
+    request_.store(++asked_, std::memory_order_release);  // model: conductor.request
     request_.notify_one();
   }
 
@@ -49,7 +49,7 @@ class Conductor {
     if (state_ == State::posted) {
       status_ = rounds_.orchestrate();
     } else {
-      finished_.wait(asked_ - 1, std::memory_order_acquire);
+      finished_.wait(asked_ - 1, std::memory_order_acquire);  // model: conductor.wait
     }
     state_ = State::idle;
     return status_;
@@ -59,7 +59,7 @@ class Conductor {
   void stop() noexcept {
     (void)wait();
     if (!thread_.joinable()) return;
-    stopping_.store(true, std::memory_order_relaxed);
+    stopping_.store(true, std::memory_order_relaxed);  // model: conductor.stop
     request_.store(++asked_, std::memory_order_release);
     request_.notify_one();
     thread_.join();
@@ -70,10 +70,10 @@ class Conductor {
 
   void work() noexcept {
     for (std::uint32_t done = 0;; ++done) {
-      request_.wait(done, std::memory_order_acquire);
-      if (stopping_.load(std::memory_order_relaxed)) return;
+      request_.wait(done, std::memory_order_acquire);         // model: conductor.next
+      if (stopping_.load(std::memory_order_relaxed)) return;  // model: conductor.last
       status_ = rounds_.orchestrate();
-      finished_.store(done + 1, std::memory_order_release);
+      finished_.store(done + 1, std::memory_order_release);  // model: conductor.finish
       finished_.notify_one();
     }
   }

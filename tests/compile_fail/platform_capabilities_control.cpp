@@ -60,7 +60,7 @@ struct Mine : NullPlatform {
   void remarks(Moment, Sink&&) const noexcept;
   double last_round_ns() const noexcept;
   template <class Sink>
-  void holdings(Sink&&) const noexcept;
+  void holdings(Sink&&) const;
   struct Stream {
     Status begin() noexcept;
     bool is_recording() const noexcept;

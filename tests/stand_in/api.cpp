@@ -56,6 +56,7 @@ class Entry {
     if (injected != ok) recent_error = std::string(name) + " failed with " + std::to_string(injected);
   }
 
+  Inside inside;
   std::unique_lock<std::mutex> lock;
   int injected = ok;
 };
@@ -222,6 +223,7 @@ extern "C" {
 // -----------------------------------------------------------------------------------------------------------
 
 void rondo_stand_in_reset() {
+  const Inside inside;
   Machine& m = machine();
   const std::lock_guard lock{m.mutex};
   m.log.clear();
@@ -306,6 +308,7 @@ void rondo_stand_in_replay_order(const char* name) {
                            : order == "last_stream_first" ? ReplayOrder::last_stream_first
                                                           : ReplayOrder::any;
 }
+bool rondo_stand_in_is_inside() { return Inside::depth != 0; }
 std::uint64_t rondo_stand_in_faults_left() {
   const std::lock_guard lock{machine().mutex};
   return machine().faults.size();

@@ -202,6 +202,7 @@ int run_on_cores(const Op& op, std::string& text) {
   std::uint32_t left = 3 * op.blocks;
   int code = ok;
   const auto work = [&](int type, std::uint32_t index) {
+    const Inside inside;
     CoreCache cache(*is_ended);
     core_of_thread = &cache;
     type_of_thread = type;

@@ -55,6 +55,8 @@ void rondo_stand_in_replay_order(const char* name);
 void rondo_stand_in_hang();
 /// Makes a kernel take this long.
 void rondo_stand_in_slow(const char* kernel, std::uint64_t microseconds);
+/// Whether this thread runs code of the stand-in.
+bool rondo_stand_in_is_inside();
 /// The number of faults that have not happened yet.
 std::uint64_t rondo_stand_in_faults_left();
 

@@ -212,7 +212,10 @@ bool Machine::is_in_use(const void* p, std::size_t size) {
 
 void Machine::start(StreamState& stream) {
   stream.number = streams_begun++;
-  stream.worker = std::thread([this, &stream] { work(stream); });
+  stream.worker = std::thread([this, &stream] {
+    const Inside inside;
+    work(stream);
+  });
 }
 
 void Machine::submit(StreamState& stream, Op op) {

@@ -54,6 +54,16 @@ inline constexpr int capture_is_lost = 507903;
 inline constexpr int registered_already = 507910;
 inline constexpr int not_registered = 507911;
 
+/// States, for tests in which memory or threads run out, that this thread runs code of the stand-in.
+class Inside {
+ public:
+  Inside() noexcept { ++depth; }
+  ~Inside() { --depth; }
+  Inside(const Inside&) = delete;
+  Inside& operator=(const Inside&) = delete;
+  static inline thread_local int depth = 0;
+};
+
 /// The order in which the operations of a captured graph run; `any` is one that its streams and events allow.
 enum class ReplayOrder { any, first_stream_first, last_stream_first };
 

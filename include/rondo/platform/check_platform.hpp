@@ -94,7 +94,7 @@ consteval bool check_platform() {
                 "Options&);`");
   static_assert(!detail::declares<P, Capability::holdings> || HasHoldings<P>,
                 "rondo: the platform declares Capability::holdings; write `template <class Sink> void holdings(Sink&& "
-                "sink) const noexcept;`");
+                "sink) const;`");
   static_assert(!detail::declares<P, Capability::engine> || HasEngine<P>,
                 "rondo: the platform declares Capability::engine; write `Engine& engine() noexcept;`");
   static_assert(!detail::declares<P, Capability::orchestration> || HasOrchestration<P>,

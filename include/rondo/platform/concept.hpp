@@ -320,14 +320,14 @@ concept Deals = requires(FrozenGraph&& graph, const typename P::Options& options
   { P::deal(static_cast<FrozenGraph&&>(graph), options) } -> std::same_as<FrozenGraph>;
 };
 
-/// Lists the memory that the platform holds: `template <class Sink> void holdings(Sink&& sink) const noexcept` calls
+/// Lists the memory that the platform holds: `template <class Sink> void holdings(Sink&& sink) const` calls
 /// `sink(const char* what, Bytes, MemoryKind)` for each purpose. A `what` of null stands for all blocks of that kind
-/// that allocate() has given out, in the sizes that were asked for.
+/// that allocate() has given out, in the sizes asked for. Not noexcept, since the sink may throw std::bad_alloc.
 template <class P>
-concept HasHoldings = detail::declares<P, Capability::holdings> &&
-                      requires(const P& p, void (&sink)(const char*, Bytes, MemoryKind) noexcept) {
-                        { p.holdings(sink) } noexcept -> std::same_as<void>;
-                      };
+concept HasHoldings =
+    detail::declares<P, Capability::holdings> && requires(const P& p, void (&sink)(const char*, Bytes, MemoryKind)) {
+      requires std::same_as<decltype(p.holdings(sink)), void> && !noexcept(p.holdings(sink));
+    };
 
 /// Gives observers access to the engine that runs its tasks: `Engine& engine() noexcept`.
 template <class P>

@@ -115,7 +115,7 @@ class Cuda : public streams::DevicePlatform<arch::Cuda, cuda::Parts, RoundEvents
     }
   }
   template <class Sink>
-  void holdings(Sink&& sink) const noexcept {
+  void holdings(Sink&& sink) const {
     this->shared_holdings(sink);
     sink("snapshots", Bytes{cuda::Device::snapshot_bytes}, MemoryKind::pinned_host);
     sink("repetitions of loops", host_.on_device, MemoryKind::device);

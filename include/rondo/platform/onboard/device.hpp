@@ -365,7 +365,8 @@ class Device {
   const Options options_;
   Runtime& runtime_ = Runtime::instance();
   const Calls* calls_ = &runtime_.calls();
-  std::uint64_t token_;
+  std::unique_ptr<std::atomic<bool>> is_done_ = std::make_unique<std::atomic<bool>>(false);
+  std::uint64_t token_;  ///< the device is open from here on, so no later initialiser throws
   std::uint64_t entry_;  ///< the token; with a caller's stream, `never`
   Stream stream_ = nullptr;
   Stream other_stream_ = options_.stream;  ///< the caller's, or the session's own while that is in use
@@ -373,7 +374,6 @@ class Device {
   Event done_ = nullptr;
   std::int32_t longest_wait_ms_ = options_.timeout_ms;  ///< the runtime's limit, which is longer than ours
   std::shared_ptr<Wait> wait_;                          ///< null: the watcher does not watch this device
-  std::unique_ptr<std::atomic<bool>> is_done_ = std::make_unique<std::atomic<bool>>(false);
   bool is_busy_ = false;
   mutable bool has_contents_ = false;
   bool is_stopped_ = false;

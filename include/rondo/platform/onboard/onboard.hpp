@@ -182,7 +182,7 @@ class Onboard : public streams::DevicePlatform<A, onboard::Parts<A>, RoundEvents
     this->refresh_costs_.remark(sink);
   }
   template <class Sink>
-  void holdings(Sink&& sink) const noexcept {
+  void holdings(Sink&& sink) const {
     this->shared_holdings(sink);
     sink("zeros", Bytes{zeros_.held()}, MemoryKind::device);
   }

@@ -4,12 +4,14 @@
 
 #include <rondo/platform/onboard/bounded.hpp>
 #include <rondo/platform/onboard/runtime.hpp>
+#include <rondo/platform/start_thread.hpp>
 
 #include <semaphore.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <ctime>
 #include <memory>
@@ -86,7 +88,7 @@ class Watcher {
     return watcher;
   }
 
-  /// Starts to watch a wait. @throws std::bad_alloc, std::system_error
+  /// Starts to watch a wait. @throws std::bad_alloc; Error out_of_resources
   void add(std::shared_ptr<Wait> wait) {
     const std::lock_guard starting{starting_};
     {
@@ -99,7 +101,7 @@ class Watcher {
     }
     if (thread_.joinable()) thread_.detach();  // it belongs to the process from which this one was forked
     try {
-      thread_ = std::thread([this] { run(); });
+      thread_ = start_thread([this]() noexcept { run(); }, "the thread that ends waits which take too long");
       runs_in_ = getpid();
     } catch (...) {
       waits_.pop_back();
@@ -122,23 +124,24 @@ class Watcher {
  private:
   Watcher() noexcept { (void)sem_init(&changed_, 0, 0); }
 
-  void run() {
-    std::vector<std::shared_ptr<Wait>> waits;
+  /// Looks at one wait after the other. A wait that takes the place of one that is removed meanwhile has its turn at
+  /// the next look. Does not allocate, since nobody hears of a failure here.
+  void run() noexcept {
     for (;;) {
-      {
-        const std::lock_guard lock{mutex_};
-        waits = waits_;
-      }
-      if (waits.empty()) return;
       timespec now{};
       (void)clock_gettime(CLOCK_MONOTONIC, &now);
       std::int64_t pause_ms = INT64_MAX;
-      for (const std::shared_ptr<Wait>& wait : waits) {
+      for (std::size_t n = 0; const std::shared_ptr<Wait> wait = at(n); ++n) {
         wait->look(now.tv_sec * 1000 + now.tv_nsec / 1'000'000);
         pause_ms = std::min(pause_ms, wait->period_ms());
       }
+      if (pause_ms == INT64_MAX) return;
       sleep(pause_ms);
     }
+  }
+  [[nodiscard]] std::shared_ptr<Wait> at(std::size_t n) noexcept {
+    const std::lock_guard lock{mutex_};
+    return n < waits_.size() ? waits_[n] : nullptr;
   }
   /// Sleeps for `ms` milliseconds, or until a wait is added or removed.
   void sleep(std::int64_t ms) noexcept {

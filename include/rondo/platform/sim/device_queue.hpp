@@ -9,6 +9,7 @@
 #include <rondo/platform/sim/signal.hpp>
 #include <rondo/platform/sim/traffic.hpp>
 #include <rondo/platform/sim/waiting.hpp>
+#include <rondo/platform/start_thread.hpp>
 #include <rondo/types.hpp>
 
 #include <atomic>

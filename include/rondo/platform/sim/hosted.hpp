@@ -225,7 +225,7 @@ class Hosted {
   }
 
   template <class Sink>
-  void holdings(Sink&& sink) const noexcept {
+  void holdings(Sink&& sink) const {
     for (std::size_t k = 0; k < std::size(held_); ++k) {
       const auto kind = static_cast<MemoryKind>(k);
       sink(kind == MemoryKind::pinned_host ? "pinned by the program" : nullptr, Bytes{held_[k]}, kind);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <rondo/platform/sim/replay.hpp>
+#include <rondo/platform/start_thread.hpp>
 
 #include <algorithm>
 #include <bit>

@@ -2,8 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <rondo/error.hpp>
-
 #if defined(__linux__)
 #include <linux/futex.h>
 #include <sys/syscall.h>
@@ -14,9 +12,7 @@
 #include <atomic>
 #include <cstdint>
 #include <limits>
-#include <system_error>
 #include <thread>
-#include <utility>
 
 namespace rondo::platform::sim {
 
@@ -66,18 +62,5 @@ class Signal : public std::atomic<std::uint32_t> {
 
 /// The number of cores of the host; 1 if unknown.
 [[nodiscard]] inline std::uint32_t host_cores() noexcept { return std::max(1U, std::thread::hardware_concurrency()); }
-
-/// Starts a thread. `what` and `advice` (from "; " on) are for the message. @throws Error out_of_resources
-template <class Body>
-[[nodiscard]] std::thread start_thread(Body body, const char* what, const char* advice = "") {
-  try {
-    return std::thread(std::move(body));
-  } catch (const std::system_error& e) {
-    throw Error(
-        Errc::out_of_resources,
-        Error::Text{what, " could not be started: the system says error ", e.code().value(),
-                    e.code() == std::errc::resource_unavailable_try_again ? ", no thread is left" : "", advice});
-  }
-}
 
 }  // namespace rondo::platform::sim

@@ -8,6 +8,7 @@
 #include <rondo/platform/sim/signal.hpp>
 #include <rondo/platform/sim/task_slot.hpp>
 #include <rondo/platform/sim/waiting.hpp>
+#include <rondo/platform/start_thread.hpp>
 
 #include <atomic>
 #include <cstddef>

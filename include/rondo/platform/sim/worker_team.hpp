@@ -6,6 +6,7 @@
 #include <rondo/platform/host/cores.hpp>
 #include <rondo/platform/sim/signal.hpp>
 #include <rondo/platform/sim/waiting.hpp>
+#include <rondo/platform/start_thread.hpp>
 
 #include <atomic>
 #include <cstddef>

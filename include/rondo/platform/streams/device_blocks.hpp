@@ -71,7 +71,7 @@ class DeviceBlocks {
   }
   /// See HasHoldings. What a block takes beyond its size, to be aligned or for whole pages, is a line of its own.
   template <class Sink>
-  void holdings(Sink& sink) const noexcept {
+  void holdings(Sink& sink) const {
     for (auto kind = MemoryKind::device; kind <= MemoryKind::mapped_host;
          kind = static_cast<MemoryKind>(static_cast<int>(kind) + 1)) {
       Bytes asked, more;

@@ -190,7 +190,7 @@ class DevicePlatform {
     device_.must(Api::malloc_host, transfers_.resize(needs.bytes, needs.remembered, needs.inputs, needs.outputs));
   }
   template <class Sink>
-  void shared_holdings(Sink& sink) const noexcept {
+  void shared_holdings(Sink& sink) const {
     memory_.holdings(sink);
     transfers_.holdings(sink, queue_staging_, host_.pinned);
   }

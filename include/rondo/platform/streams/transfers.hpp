@@ -37,7 +37,7 @@ class Transfers {
   [[nodiscard]] Staging& staging() noexcept { return staging_; }
   /// See HasHoldings. `queue`: the staging of rounds in flight; `loops`: the pinned memory of the conditions of loops.
   template <class Sink>
-  void holdings(Sink& sink, std::uint64_t queue, Bytes loops) const noexcept {
+  void holdings(Sink& sink, std::uint64_t queue, Bytes loops) const {
     sink("staging of rounds in flight", Bytes{queue}, MemoryKind::pinned_host);
     sink("conditions of loops", loops, MemoryKind::pinned_host);
     sink("staging", Bytes{staging_.capacity()}, MemoryKind::pinned_host);

@@ -4,6 +4,7 @@
 
 #include <rondo/error.hpp>
 #include <rondo/platform/sim/signal.hpp>
+#include <rondo/platform/start_thread.hpp>
 
 #include <atomic>
 #include <cstdint>
@@ -26,7 +27,7 @@ class Conductor {
 
   /// @throws Error out_of_resources
   void start_thread() {
-    thread_ = sim::start_thread([this]() noexcept { work(); }, "the orchestrator thread");
+    thread_ = start_thread([this]() noexcept { work(); }, "the orchestrator thread");
   }
 
   void launch() noexcept { state_ = State::posted; }

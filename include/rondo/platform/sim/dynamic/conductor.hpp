@@ -27,7 +27,7 @@ class Conductor {
 
   /// @throws Error out_of_resources
   void start_thread() {
-    thread_ = start_thread([this]() noexcept { work(); }, "the orchestrator thread");
+    thread_ = platform::start_thread([this]() noexcept { work(); }, "the orchestrator thread");
   }
 
   void launch() noexcept { state_ = State::posted; }

@@ -118,8 +118,18 @@ inline TaskRef Orchestrator<Derived>::add_checked(Blocks blocks, rondo::detail::
   constexpr std::size_t tensor_count = (std::size_t{0} + ... + (rondo::detail::Parameter<P>::is_tensor ? 1 : 0));
   static_assert(sizeof...(A) == wanted,
                 "rondo: add<K> takes one argument for each parameter of K::run except rondo::Block");
+  static_assert(
+      !rondo::detail::DeclaresArgs<K>,
+      "rondo: an orchestration passes each parameter as words; leave out `args`, or add the kernel to a graph");
+  static_assert(
+      !WantsZeros<K>,
+      "rondo: an orchestration zeroes nothing; leave out `zeros` and let the kernel, or a task before it, write "
+      "the zeros");
+  static_assert(!(rondo::detail::is_reshaped<A> || ...),
+                "rondo: an orchestration passes tensors and regions as they are; declare a tensor of the other shape");
   if constexpr (sizeof...(A) == wanted) {
-    const std::string_view name{K::name.data(), K::name.size()};
+    std::string_view name{K::name.data(), K::name.size()};
+    KernelEntry entry = &rondo::detail::kernel_entry<K>;
     check_add(name, blocks, tensor_count, wanted - tensor_count);
     Touch touches[tensor_count + 1];
     std::size_t tensors = 0;
@@ -146,6 +156,12 @@ inline TaskRef Orchestrator<Derived>::add_checked(Blocks blocks, rondo::detail::
         static_assert(rondo::detail::check_argument<Param, std::remove_cvref_t<decltype(argument)>>());
         if constexpr (Parameter::is_tensor) {
           const ArgumentView seen = view_of(argument, *touches[tensors++].tensor);
+          if constexpr (HasWide<K>) {
+            if (seen.count > 0x7FFF'FFFF) {
+              name = {K::Wide::name.data(), K::Wide::name.size()};
+              entry = &rondo::detail::kernel_entry<typename K::Wide>;
+            }
+          }
           if constexpr (requires { argument.contiguous(); }) {
             if (!argument.contiguous()) [[unlikely]]
               fail_add(name, "receives a region with gaps; pass it to a raw kernel, or copy it");
@@ -178,7 +194,7 @@ inline TaskRef Orchestrator<Derived>::add_checked(Blocks blocks, rondo::detail::
     [&]<std::size_t... I>(std::index_sequence<I...>) {
       (number_blocks.template operator()<I, P>(), ...);
     }(std::make_index_sequence<sizeof...(P)>{});
-    return finish(slot, name, K::core, blocks, &rondo::detail::kernel_entry<K>, List::words, touches, tensor_count);
+    return finish(slot, name, K::core, blocks, entry, List::words, touches, tensor_count);
   }
 }
 

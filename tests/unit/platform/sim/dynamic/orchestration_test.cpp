@@ -19,6 +19,7 @@
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 using namespace rondo;
@@ -46,6 +47,19 @@ struct Transpose {
       for (std::size_t j = 0; j < x.extent(1); ++j) y(j, i) = x(i, j);
     }
   }
+};
+
+std::string_view last_filled;
+struct FillMany {
+  static constexpr std::string_view name = "fill_many";
+  static constexpr auto core = CoreType::vector;
+  static void run(Out<std::uint8_t>) { last_filled = name; }
+};
+struct Fill {
+  static constexpr std::string_view name = "fill";
+  static constexpr auto core = CoreType::vector;
+  using Wide = FillMany;
+  static void run(Out<std::uint8_t>) { last_filled = name; }
 };
 
 runtime::OrchestrationOptions small_rings() {
@@ -133,6 +147,28 @@ struct InFlight {
       On<A5SimOn<Pool>, runtime::TensorMapRingBuffer>, On<A2A3SimOn<Pool>, runtime::AicpuBuildGraph>
 
 }  // namespace
+
+TEST_CASE("A task with a tensor of 2^31 elements runs the kernel's Wide") {
+  struct Policies : DefaultPolicies {
+    using Runtime = runtime::TensorMapRingBuffer;
+  };
+  TaskGraph graph;
+  const auto x = graph.input<float>("x", {n});
+  std::int64_t count = 16;
+  runtime::OrchestratedOptions<A2A3Sim> options{{}, small_rings()};
+  options.orchestration.ring_bytes = Bytes{(std::uint64_t{1} << 31) + (1 << 16)};  // of which no page is touched
+  auto session = open<A2A3Sim, Policies>(
+      graph, [&](auto& round) { round.template add<Fill>(round.template workspace<std::uint8_t>({count})); }, options);
+  const std::vector<float> hx(n);
+  for (const auto& [elements, kernel] : {std::pair{std::int64_t{16}, Fill::name},
+                                         {std::int64_t{0x7FFF'FFFF}, Fill::name},
+                                         {std::int64_t{1} << 31, FillMany::name}}) {
+    count = elements;
+    const Status status = session.run_round(bind(x, hx));
+    REQUIRE_MESSAGE(status.ok(), std::string(session.explain(status).c_str()));
+    CHECK(last_filled == kernel);
+  }
+}
 
 TEST_CASE_TEMPLATE("orchestrated rounds in flight share one orchestrator, each with its own places of tensors", Case,
                    RONDO_CASES) {

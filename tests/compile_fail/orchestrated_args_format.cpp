@@ -1,0 +1,25 @@
+// expect: rondo: an orchestration passes each parameter as words; leave out `args`, or add the kernel to a graph
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#include <rondo/orchestrated.hpp>
+#include <rondo/platform/select.hpp>
+#include <rondo/runtime/aicpu_build_graph.hpp>
+#include <rondo/session/open.hpp>
+
+using namespace rondo;
+
+struct Policies : DefaultPolicies {
+  using Runtime = runtime::AicpuBuildGraph;
+};
+using namespace rondo::args;
+
+struct Copy {
+  static constexpr std::string_view name = "copy";
+  static constexpr auto core = CoreType::vector;
+  static constexpr auto args = "{o0*}{i0*}"_args;
+  static void run(In<float> x, Out<float> y);
+};
+
+void use(const TaskGraph& graph, Input<float> x, Output<float> y) {
+  auto session = open<A2A3Sim, Policies>(graph, [=](auto& round) { round.template add<Copy>(x, y); });
+}

@@ -1,0 +1,24 @@
+// expect: rondo: an orchestration zeroes nothing; leave out `zeros` and let the kernel, or a task before it, write
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#include <rondo/orchestrated.hpp>
+#include <rondo/platform/select.hpp>
+#include <rondo/runtime/aicpu_build_graph.hpp>
+#include <rondo/session/open.hpp>
+
+using namespace rondo;
+
+struct Policies : DefaultPolicies {
+  using Runtime = runtime::AicpuBuildGraph;
+};
+
+struct Copy {
+  static constexpr std::string_view name = "copy";
+  static constexpr auto core = CoreType::vector;
+  static constexpr Zeros zeros{.parameter = 1};
+  static void run(In<float> x, Out<float> y);
+};
+
+void use(const TaskGraph& graph, Input<float> x, Output<float> y) {
+  auto session = open<A2A3Sim, Policies>(graph, [=](auto& round) { round.template add<Copy>(x, y); });
+}

@@ -117,6 +117,28 @@ TEST_CASE_TEMPLATE("An array that is released during a round taken step by step 
   }
 }
 
+TEST_CASE_TEMPLATE("An input is not held in an array that was released", P, PLATFORMS) {
+  Scaled g;
+  g.graph.keep(g.x);
+  auto session = open<P>(g.graph);
+  const Floats host(Scaled::n, 2);
+  Floats result(Scaled::n);
+  {
+    auto in = session.allocate(g.x);
+    REQUIRE(session.upload(in, host).ok());
+    REQUIRE(session.run_round(bind(g.x, in), bind(g.y, result)).ok());
+  }
+  const Status refused = session.hold(g.x);
+  CHECK(refused == Status::of_tensor(Errc::unbound_tensor, index(g.x.key.tensor())));
+  auto in = session.allocate(g.x);
+  REQUIRE(session.upload(in, host).ok());
+  REQUIRE(session.run_round(bind(g.x, in), bind(g.y, result)).ok());
+  {
+    const auto other = session.allocate(g.x);
+  }  // which no round bound
+  CHECK(session.hold(g.x).ok());
+}
+
 TEST_CASE_TEMPLATE("Rounds of every kind of session bind the memory that their session allocates", P, PLATFORMS) {
   const Scaled g;
   SUBCASE("RoundSession") {

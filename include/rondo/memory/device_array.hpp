@@ -34,7 +34,7 @@ struct Block {
 /// closed. Thread safety: none. Cost: set-up only.
 class Blocks {
  public:
-  using Release = Status (*)(void* session, DevicePtr<std::byte> block) noexcept;
+  using Release = Status (*)(void* session, DevicePtr<std::byte> block, Bytes size) noexcept;
 
   Blocks(void* session, Release call) noexcept : session_{session}, release_{call} {}
 
@@ -89,12 +89,13 @@ RONDO_INLINE Status Blocks::release(DevicePtr<std::byte> block) noexcept {
     found->is_released = true;
     return {};
   }
+  const Bytes size = found->bytes;
   blocks_.erase(found);
-  return release_(session_, block);
+  return release_(session_, block, size);
 }
 RONDO_INLINE Status Blocks::close() noexcept {
   Status first;
-  for (const Block& block : blocks_) first = first_failure(first, release_(session_, block.at));
+  for (const Block& block : blocks_) first = first_failure(first, release_(session_, block.at, block.bytes));
   blocks_.clear();
   session_ = nullptr;
   return first;

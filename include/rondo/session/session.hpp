@@ -75,9 +75,9 @@ class Session : public SessionBase<Derived, P, Policies> {
 
   /// From the next round on the input keeps the contents of the last round, and its binding is neither checked nor
   /// copied. For weights. Errors: wrong_tensor; unbound_tensor before the first round, and after a round failed or was
-  /// dropped or the arena moved, until the next round; shared_memory if an output reuses it, or other tensors
-  /// use its memory in the arena within a round (see TaskGraph::keep); fixed_address if rounds can be in flight and a
-  /// task's arguments cannot change; busy, closed, poisoned.
+  /// dropped, the arena moved, or an array that the last round bound was released, until the next round; shared_memory
+  /// if an output reuses it, or other tensors use its memory in the arena within a round (see TaskGraph::keep);
+  /// fixed_address if rounds can be in flight and a task's arguments cannot change; busy, closed, poisoned.
   template <Element T>
   Status hold(Input<T> tensor) noexcept {
     return set_held(tensor.key, true);
@@ -300,6 +300,13 @@ class Session : public SessionBase<Derived, P, Policies> {
   Status release_arena() noexcept {
     const Status others = others_.release();
     return first_failure(others, arena_.release());
+  }
+  /// Makes hold() refuse until the next round if the last one bound memory of the block.
+  void note_released(DevicePtr<std::byte> block, Bytes size) noexcept {
+    const Instance& last = instances_[derived().last_slot()];
+    for (std::size_t p = 0; p < last.port_count(); ++p) {
+      if (last.address(p) - block.address() < size.value) rounds_when_lost_ = derived().rounds();
+    }
   }
   void note_closed() noexcept { block(State::closed, Status{Errc::closed}); }
 

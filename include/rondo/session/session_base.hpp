@@ -49,7 +49,7 @@ class SessionState;
 /// arena; `find_resident(key, address)`, `note_uploads()` after a change of `uploaded_`; and the steps of close():
 /// `finish_all()` waits for the rounds in flight, and returns a failure of theirs that nothing else returns,
 /// `drop_open_round()` ends a round taken step by step, `wait_for_device()`, `close_queue()`, `close_instances()`,
-/// `release_arena()`, and `note_closed()`.
+/// `release_arena()`, `note_released(block, size)` and `note_closed()`.
 template <class Derived, rondo::Platform P, class Policies>
 class SessionBase {
   static_assert(check_platform<P>());
@@ -225,11 +225,13 @@ class SessionBase {
   [[nodiscard]] DeviceArray<T> allocate_block(Bytes size, [[maybe_unused]] MemoryKind wanted = MemoryKind::device) {
     require_ok(unusable(), "allocate");
     if (blocks_ == nullptr) {
-      blocks_ = std::make_shared<memory::detail::Blocks>(this, [](void* session, DevicePtr<std::byte> block) noexcept {
-        auto& self = *static_cast<SessionBase*>(session);
-        (void)self.derived().finish_all();
-        return self.platform_.release(block);
-      });
+      blocks_ = std::make_shared<memory::detail::Blocks>(
+          this, [](void* session, DevicePtr<std::byte> block, Bytes size) noexcept {
+            auto& self = *static_cast<SessionBase*>(session);
+            (void)self.derived().finish_all();
+            self.derived().note_released(block, size);
+            return self.platform_.release(block);
+          });
     }
     blocks_->reserve();
     const Bytes whole{arch::block_bytes<typename P::Arch>(size.value)};

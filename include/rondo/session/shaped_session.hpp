@@ -340,6 +340,7 @@ class ShapedSession : public detail::SessionBase<ShapedSession<P, Policies, Capa
     return status;
   }
   Status release_arena() noexcept { return base_ ? platform_.release(std::exchange(base_, {})) : Status{}; }
+  static void note_released(DevicePtr<std::byte>, Bytes) noexcept {}
   static void note_closed() noexcept {}
 
   Options options_;

@@ -220,11 +220,11 @@ class RoundsTest(unittest.TestCase):
     # --- threads
 
     def test_two_threads_with_a_session_each_run_at_the_same_time(self):
-        inside = threading.Barrier(2, timeout=20)
+        inside = threading.Barrier(2)
 
         @rondo.kernel("x: in f32[n], y: out f32[n]", quiet=True)
         def meet(x, y):
-            inside.wait()  # breaks unless both rounds are under way
+            inside.wait()  # waits until both rounds are under way
             y[:] = x
 
         def work(results, n):
@@ -239,7 +239,7 @@ class RoundsTest(unittest.TestCase):
         for thread in threads:
             thread.start()
         for thread in threads:
-            thread.join(30)
+            thread.join()
         self.assertEqual(results, {0: [0] * 4, 1: [1] * 4})
 
     # --- interruptions
@@ -250,8 +250,7 @@ class RoundsTest(unittest.TestCase):
         timer.start()
         rounds = 0
         with self.assertRaises(KeyboardInterrupt):
-            deadline = time.monotonic() + 20
-            while time.monotonic() < deadline:
+            while True:
                 session.run_round(x=x, y=y)
                 rounds += 1
         timer.join()

@@ -77,8 +77,8 @@ TEST_CASE("The tuner of the documentation measures, and finds all settled the se
 
     using namespace rondo::measure;
 
-    LocalRunner runner(workload, {.time_limit = 5, .repetition = {.number = 1, .repeat = 5, .min_repeat_ms = 10}});
-    SourceBuilder builder({.workers = 2, .time_limit = 30});
+    LocalRunner runner(workload, {.time_limit = 60, .repetition = {.number = 1, .repeat = 5, .min_repeat_ms = 10}});
+    SourceBuilder builder({.workers = 2, .time_limit = 120});
     RecordLog log("scale.jsonl", "scale 1024");
     Progress progress(factors.size());
 

@@ -303,7 +303,6 @@ TEST_CASE("Collectives in loops are captured with their section, which is a grap
 TEST_CASE("A rank that dies in a collective fails the rounds of the others, and their sessions are poisoned") {
   const mpi::Group group;
   if (group.size() == 1) return;
-  rondo_stand_in_hccl_patience(300);
   for (const bool is_captured : {false, true}) {
     CAPTURE(is_captured);
     Ranks ranks(group);
@@ -316,7 +315,9 @@ TEST_CASE("A rank that dies in a collective fails the rounds of the others, and 
     MPI_Barrier(MPI_COMM_WORLD);
     if (group.rank() != 0) {
       Floats values(n);
+      rondo_stand_in_hccl_patience(300);
       const Status status = session.run_round(bind(x, values));
+      rondo_stand_in_hccl_patience(rondo_stand_in_hccl_usual_patience);
       CHECK(status.poisoned());
       CHECK(status.code() == Errc::device_failed);
       const std::string text = session.explain(status).c_str();
@@ -328,5 +329,4 @@ TEST_CASE("A rank that dies in a collective fails the rounds of the others, and 
     (void)session.close();
     MPI_Barrier(MPI_COMM_WORLD);
   }
-  rondo_stand_in_hccl_patience(5'000);
 }

@@ -217,12 +217,13 @@ TEST_CASE("a session that cannot download cannot start and says why") {
 }
 
 TEST_CASE("a rank that does not come is waited for with patience and not for ever") {
-  const mpi::Group group(MPI_COMM_WORLD, {.patience = 0.2});
+  mpi::Group group;
   if (group.size() == 1) return;
   Accumulation a;
   auto session = rondo::open<rondo::A2A3Sim>(a.graph);
   REQUIRE(session.upload(a.total, ramp(1)).ok());
   mpi::AllReduce reduce(session, group, mpi::Op::sum, a.total);
+  group.set_patience(0.2);
   int token = 0;
   if (group.rank() != 0) {
     REQUIRE(reduce.start().ok());
@@ -280,11 +281,12 @@ TEST_CASE("a rank that leaves by an exception does not wait for the others first
     CHECK(is_caught);
     for (int r = 1; r < group.size(); ++r) MPI_Send(&token, 1, MPI_INT, r, 0, MPI_COMM_WORLD);
   } else {  // they come to the reduction only when the other has left
-    const mpi::Group impatient(MPI_COMM_WORLD, {.patience = 0.2});
+    mpi::Group impatient;
     Accumulation a;
     auto session = rondo::open<rondo::A2A3Sim>(a.graph);
     REQUIRE(session.upload(a.total, ramp(1)).ok());
     mpi::AllReduce reduce(session, impatient, mpi::Op::sum, a.total);
+    impatient.set_patience(0.2);
     MPI_Recv(&token, 1, MPI_INT, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     REQUIRE(reduce.start().ok());
     (void)reduce.finish();  // it may come to an end or not: the other's part was on its way

@@ -5,6 +5,7 @@
 // as part of a graph that the owner captures.
 
 #include "onboard/fixture.hpp"
+#include "open_in_time.hpp"
 
 #include <rondo/platform/onboard/library.hpp>
 #include <rondo/platform/onboard/onboard.hpp>
@@ -757,7 +758,7 @@ TEST_CASE_TEMPLATE("A stream that does not come to an end is neither aborted nor
     auto options = owner.options<P>();
     options.timeout_ms = 400;
     options.reset_failed_device = true;
-    auto session = open<P>(g.graph, options);
+    auto session = test::open_in_time([&] { return open<P>(g.graph, options); });
     auto m = std::make_unique<Memory<P>>(session.platform());
     rondo_stand_in_reset();
     rondo_stand_in_hang();

@@ -13,7 +13,6 @@
 #include <doctest/doctest.h>
 
 #include <atomic>
-#include <chrono>
 #include <cstring>
 #include <stdexcept>
 #include <string>
@@ -150,7 +149,7 @@ struct OnCores {
     auto options = small_rings<runtime::OrchestratedOptions<typename Case::P>>();
     options.orchestrator.cores = KernelBinary::from_memory(bytes);
     options.orchestrator.blocks = blocks;
-    options.timeout_ms = 10'000;
+    options.timeout_ms = 600'000;
     return options;
   }
   std::vector<std::byte> bytes;
@@ -233,7 +232,7 @@ struct Failing {
     TaskGraph graph;
     const auto y = graph.inout<std::int64_t>("y", {8});
     auto options = cores.options<C>();
-    options.task_timeout_ms = 1000;  // more than a busy machine takes for a task that answers
+    options.task_timeout_ms = 1000;
     Behaviour now = fine;
     const auto orchestration = [&](auto& round) { add_all(round, y, now); };
     auto session = open<typename C::P, With<typename C::R>>(graph, orchestration, options);
@@ -241,7 +240,6 @@ struct Failing {
     REQUIRE(session.run_round(bind(y, hy)).ok());
     CHECK(hy[0] == 3);
     now = what;
-    const auto begin = std::chrono::steady_clock::now();
     const Status status = session.run_round(bind(y, hy));
     CHECK(status.code() == expected);
     CHECK(status.poisoned());
@@ -250,8 +248,7 @@ struct Failing {
     const std::string said = session.explain(status).c_str();
     CHECK_MESSAGE(contains(said, text), said);
     CHECK_MESSAGE(contains(said, what == is_unknown ? "task 1 'unknown'" : "task 1 'task'"), said);
-    (void)session.close();
-    CHECK(std::chrono::steady_clock::now() - begin < std::chrono::seconds(8));  // the kernel's own limit is 9 s
+    (void)session.close();  // long before the kernel's own limit, which is minutes
   }
 };
 
@@ -340,7 +337,6 @@ TEST_CASE_TEMPLATE("Where one side does not see what the other writes, tasks run
     CHECK(session.close().ok());
   };
   auto options = cores.options<C>();
-  options.timeout_ms = 2'000;
   rondo_stand_in_limit("aicpu_sees_cores", 0);
   runs_on_the_aicpu(options, "the AICPU does not see what the cores write");
   rondo_stand_in_limit("cores_see_aicpu", 0);

@@ -5,6 +5,7 @@
 
 #include "conformance/kernels.hpp"
 #include "onboard/fixture.hpp"
+#include "open_in_time.hpp"
 
 #include <rondo/platform/onboard/library.hpp>
 #include <rondo/platform/onboard/onboard.hpp>
@@ -377,10 +378,8 @@ TEST_CASE_TEMPLATE("A device that does not finish in time fails the round with t
   SUBCASE("one blocking call") {}
   SUBCASE("by event") { options.completion = Completion::event; }
   SUBCASE("by host func") { options.completion = Completion::host_func; }
-  auto session = open<P>(g.graph, options);
+  auto session = test::open_in_time([&] { return open<P>(g.graph, options); });
   Floats x(4, 1), y(4, -1);
-  REQUIRE(session.run_round(bind(g.x, x), bind(g.y, y)).ok());
-  y.assign(4, -1);
   rondo_stand_in_hold();
   const Status status = session.run_round(bind(g.x, x), bind(g.y, y));
   CHECK(status.code() == Errc::timed_out);
@@ -402,33 +401,37 @@ TEST_CASE_TEMPLATE("A session closes over a device that hangs", P, A2A3Onboard, 
   const KernelBinary kernels[] = {KernelBinary::from_memory(bytes)};
   typename P::Options options;
   options.kernels = kernels;
+  const typename P::Options patient = options;
   options.timeout_ms = 600;
+  bool is_silent = false, is_aborted = true, is_destroyed = true;
   SUBCASE("whose streams can be aborted") {}
-  bool is_silent = false;
-  SUBCASE("that does not say what it does, either") {
-    is_silent = true;
-    rondo_stand_in_limit("silent", 1);
-  }
-  SUBCASE("whose streams can only be destroyed") { rondo_stand_in_limit("abort", 0); }
+  SUBCASE("that does not say what it does, either") { is_silent = true; }
+  SUBCASE("whose streams can only be destroyed") { is_aborted = false; }
   SUBCASE("that must be reset") {
-    rondo_stand_in_limit("abort", 0);
-    rondo_stand_in_limit("destroy_by_force", 0);
+    is_aborted = is_destroyed = false;
     options.reset_failed_device = true;
   }
+  const auto hang = [&] {
+    rondo_stand_in_limit("silent", is_silent ? 1 : 0);
+    rondo_stand_in_limit("abort", is_aborted ? 1 : 0);
+    rondo_stand_in_limit("destroy_by_force", is_destroyed ? 1 : 0);
+    rondo_stand_in_hang();
+  };
   for (const bool in_flight : {false, true}) {
+    rondo_stand_in_reset();
     const Chain g;
     const Floats x(4, 1);
     Floats y(4, -1), z(4, -1);
     if (in_flight) {
-      auto session = open_pipelined<P, 2>(g.graph, options);
-      rondo_stand_in_hang();
+      auto session = test::open_in_time([&] { return open_pipelined<P, 2>(g.graph, options); });
+      hang();
       const RoundTicket first = session.submit_round(bind(g.x, x), bind(g.y, y));
       (void)session.submit_round(bind(g.x, x), bind(g.y, z));
       CHECK(session.wait(first).code() == Errc::timed_out);
       (void)session.close();
     } else {
-      auto session = open<P>(g.graph, options);
-      rondo_stand_in_hang();
+      auto session = test::open_in_time([&] { return open<P>(g.graph, options); });
+      hang();
       CHECK(session.run_round(bind(g.x, x), bind(g.y, y)).code() == Errc::timed_out);
       (void)session.close();
     }
@@ -438,11 +441,41 @@ TEST_CASE_TEMPLATE("A session closes over a device that hangs", P, A2A3Onboard, 
     if (!is_silent) CHECK(rondo_stand_in_live(nullptr) == 0);
     rondo_stand_in_resume();
     while (rondo_stand_in_live(nullptr) != 0) std::this_thread::yield();  // for a call that got no answer
-    auto another = open<P>(g.graph, options);
+    auto another = open<P>(g.graph, patient);
     REQUIRE(another.run_round(bind(g.x, x), bind(g.y, y)).ok());
     CHECK(another.close().ok());
   }
 }
+
+namespace {
+
+/// Hangs the device in a round, and closes the session. @returns whether the device stays open then, with its memory
+bool is_left_to_the_process(bool in_flight, const A2A3Onboard::Options& options) {
+  const auto hang = [] {
+    rondo_stand_in_limit("abort", 0);
+    rondo_stand_in_limit("destroy_by_force", 0);
+    rondo_stand_in_hang();
+  };
+  const Chain g;
+  const Floats x(4, 1);
+  Floats y(4, -1);
+  Status status;
+  if (in_flight) {
+    auto session = test::open_in_time([&] { return open_pipelined<A2A3Onboard, 2>(g.graph, options); });
+    hang();
+    status = session.wait(session.submit_round(bind(g.x, x), bind(g.y, y)));
+    (void)session.close();
+  } else {
+    auto session = test::open_in_time([&] { return open<A2A3Onboard>(g.graph, options); });
+    hang();
+    status = session.run_round(bind(g.x, x), bind(g.y, y));
+    (void)session.close();
+  }
+  return status.code() == Errc::timed_out && misuses().empty() && y == Floats(4, -1) &&
+         rondo_stand_in_live("devices") != 0 && rondo_stand_in_live("memory") != 0;  // the device may still use it
+}
+
+}  // namespace
 
 TEST_CASE("A device that hangs and that nothing ends is left to the process's end") {
   const Clean clean;
@@ -460,28 +493,11 @@ TEST_CASE("A device that hangs and that nothing ends is left to the process's en
     const pid_t child = fork();  // a process of its own, since it keeps the device
     REQUIRE(child >= 0);
     if (child == 0) {
-      alarm(30);
-      rondo_stand_in_limit("abort", 0);
-      rondo_stand_in_limit("destroy_by_force", 0);
-      const Chain g;
-      const Floats x(4, 1);
-      Floats y(4, -1);
-      Status status;
-      if (in_flight) {
-        auto session = open_pipelined<A2A3Onboard, 2>(g.graph, options);
-        rondo_stand_in_hang();
-        status = session.wait(session.submit_round(bind(g.x, x), bind(g.y, y)));
-        (void)session.close();
-      } else {
-        auto session = open<A2A3Onboard>(g.graph, options);
-        rondo_stand_in_hang();
-        status = session.run_round(bind(g.x, x), bind(g.y, y));
-        (void)session.close();
+      try {
+        std::_Exit(is_left_to_the_process(in_flight, options) ? 0 : 1);
+      } catch (...) {  // it must not go on with the other test cases
+        std::_Exit(2);
       }
-      const bool is_right = status.code() == Errc::timed_out && misuses().empty() && y == Floats(4, -1) &&
-                            rondo_stand_in_live("devices") != 0 &&
-                            rondo_stand_in_live("memory") != 0;  // the device may still use it
-      std::_Exit(is_right ? 0 : 1);
     }
     int how = 0;
     REQUIRE(waitpid(child, &how, 0) == child);

@@ -62,6 +62,8 @@ class AicpuCache {
       found->second.visible = bytes;
     }
   }
+  /// Keeps the bytes of a line as they are now; for a line that it will not see change.
+  void keep(std::uintptr_t at) { (void)line(at); }
   void snoop_host(std::uintptr_t at, const std::byte* bytes) {
     if (const auto found = lines_.find(at); found != lines_.end()) {
       std::memcpy(found->second.visible.data(), bytes, line_bytes);
@@ -75,6 +77,8 @@ class AicpuCache {
   bool sees_host = false;
   bool is_seen = true;
   bool is_slow = false;
+  std::uint64_t now_ns = 0;  ///< its clock
+  static constexpr std::uint64_t step_ns = 10'000'000;
 
  private:
   static constexpr std::size_t none = line_bytes;
@@ -116,6 +120,7 @@ struct Bus {
     for (std::size_t left = all.size(); left-- != 0;) {
       const auto& [at, bytes] = all[left];
       if (!is_of_core && !aicpu.is_seen) continue;
+      if (is_of_core && !aicpu.sees_cores) aicpu.keep(at);
       std::memcpy(reinterpret_cast<void*>(at), bytes.data(), line_bytes);
       if (is_of_core && aicpu.sees_cores) aicpu.snoop(at, bytes);
       if (!aicpu.is_slow || left + 1 != all.size() || left == 0) continue;
@@ -298,6 +303,10 @@ void rondo_stand_in_core_copy(void* to, const void* from, std::size_t size) {
 void rondo_stand_in_core_wait_for_copies() { core_of_thread->wait_for_copies(); }
 void rondo_stand_in_core_idle() {
   std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  {
+    const std::lock_guard lock{Bus::instance().mutex};
+    Bus::instance().aicpu.now_ns += stand_in::AicpuCache::step_ns;
+  }
   core_of_thread->check();
 }
 int rondo_stand_in_core_type() { return stand_in::type_of_thread; }
@@ -340,3 +349,15 @@ void rondo_stand_in_aicpu_load_barrier() {
   Bus::instance().aicpu.load_barrier();
 }
 void rondo_stand_in_aicpu_store_barrier() { Bus::instance().arrive(Bus::instance().aicpu.postings, false); }
+std::uint64_t rondo_stand_in_aicpu_ns() {
+  bool may_answer = false;
+  {
+    stand_in::Machine& m = stand_in::Machine::instance();
+    const std::lock_guard lock{m.mutex};
+    may_answer = m.cores_have_kernel();
+  }
+  const std::lock_guard lock{Bus::instance().mutex};
+  stand_in::AicpuCache& aicpu = Bus::instance().aicpu;
+  if (!may_answer || !aicpu.sees_cores || !aicpu.is_seen) aicpu.now_ns += stand_in::AicpuCache::step_ns;
+  return aicpu.now_ns;
+}

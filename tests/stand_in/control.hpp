@@ -108,7 +108,8 @@ void rondo_stand_in_core_barrier();
 /// Copies by DMA, which arrive when the core waits for them.
 void rondo_stand_in_core_copy(void* to, const void* from, std::size_t size);
 void rondo_stand_in_core_wait_for_copies();
-/// Waits for a moment, and throws when the kernel is ended; for tasks that do not end.
+/// Waits for a moment, and throws when the kernel is ended; for tasks that do not end. The AICPU's clock passes by 10
+/// ms.
 void rondo_stand_in_core_idle();
 int rondo_stand_in_core_type();
 /// Accesses of the program on the AICPU, whose loads may be made as early as its last load barrier.
@@ -122,6 +123,9 @@ bool rondo_stand_in_aicpu_has_discarded(std::uint64_t at, std::size_t size);
 bool rondo_stand_in_aicpu_has_written_back(std::uint64_t at, std::size_t size);
 void rondo_stand_in_aicpu_load_barrier();
 void rondo_stand_in_aicpu_store_barrier();
+/// The AICPU's clock, in nanoseconds. It stands still while the cores may answer, however long they take, and passes by
+/// 10 ms with each look while they cannot: they run no kernel, or one side does not see the other.
+std::uint64_t rondo_stand_in_aicpu_ns();
 }
 
 namespace stand_in {
@@ -140,6 +144,7 @@ struct AicpuMemory {
   }
   static void load_barrier() noexcept { rondo_stand_in_aicpu_load_barrier(); }
   static void store_barrier() noexcept { rondo_stand_in_aicpu_store_barrier(); }
+  static std::uint64_t now_ns() noexcept { return rondo_stand_in_aicpu_ns(); }
 };
 
 /// A kernel of the stand-in: a host function that takes the words of one block's arguments. A kernel that shares its

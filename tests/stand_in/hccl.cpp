@@ -43,7 +43,7 @@ constexpr std::size_t root_info_bytes = 4108;
 constexpr int parameter = 1, internal = 4, unsupported = 5, timeout = 9;
 
 std::atomic<std::uint64_t> collectives{0};
-std::atomic<std::uint64_t> patience_ms{5'000};
+std::atomic<std::uint64_t> patience_ms{rondo_stand_in_hccl_usual_patience};
 
 /// The memory that the ranks of a communicator share.
 struct Shared {

@@ -314,6 +314,14 @@ void Machine::discard(StreamState& stream) {
   changed.notify_all();
 }
 
+bool Machine::cores_have_kernel() const {
+  const auto is_for_cores = [](const Op& op) { return op.kind == Op::Kind::kernel && op.function->is_mixed; };
+  return std::any_of(streams.begin(), streams.end(), [&](const StreamState* stream) {
+    return std::any_of(stream->queue.begin(), stream->queue.end(), is_for_cores) ||
+           std::any_of(stream->running.begin(), stream->running.end(), is_for_cores);
+  });
+}
+
 void Machine::stop(std::unique_lock<std::mutex>& lock, StreamState& stream) {
   drain(lock, stream, -1);
   stream.stopping = true;

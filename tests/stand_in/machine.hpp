@@ -263,6 +263,8 @@ struct Machine {
   /// Removes the queued operations.
   void discard(StreamState& stream);
 
+  /// Whether a kernel for cube and vector cores is queued, or runs.
+  [[nodiscard]] bool cores_have_kernel() const;
   /// The number of queues that captured graphs take. A queue holds 2008 entries.
   [[nodiscard]] std::uint64_t queues_in_use() const;
   /// Takes room in the queues for a captured operation. @returns false if there is none

@@ -146,6 +146,8 @@ class Group {
   /// The time that a rank waits for the others, in seconds.
   [[nodiscard]] double patience() const noexcept { return options_.patience; }
   [[nodiscard]] long patience_ms() const noexcept { return static_cast<long>(1e3 * options_.patience); }
+  /// Sets this time, in seconds, for waits that begin later: set-up may take longer than rounds.
+  void set_patience(double seconds) noexcept { options_.patience = seconds; }
 
   /// Notes that a collective was given up that MPI still uses: its memory and this communicator are never freed.
   void note_stuck() const noexcept { is_stuck_ = true; }

@@ -2,15 +2,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <rondo/platform/sim/waiting.hpp>
+
 #include <cstdint>
 
 namespace rondo::platform::onboard {
 
 /// The accesses of an AICPU program to the device memory that it shares with the cores: loads and stores of words, and
-/// the cache operations that make the stores of one side visible to the other.
+/// the cache operations that make the stores of one side visible to the other. Also the clock by which the program
+/// limits its waits for the cores.
 ///
-/// Thread safety: any thread. Cost: one instruction each; a store barrier waits until the cleaned lines have reached
-/// memory.
+/// Thread safety: any thread. Cost: one instruction each, or one look at the clock; a store barrier waits until the
+/// cleaned lines have reached memory.
 struct AicpuMemory {
   [[nodiscard]] static std::uint64_t load(std::uint64_t at) noexcept {
     return *reinterpret_cast<const volatile std::uint64_t*>(at);  // NOLINT: device memory
@@ -65,6 +68,8 @@ struct AicpuMemory {
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
 #endif
   }
+  /// Returns the nanoseconds of a clock that only moves forwards.
+  [[nodiscard]] static std::uint64_t now_ns() noexcept { return sim::now_ns(); }
 };
 
 }  // namespace rondo::platform::onboard

@@ -7,7 +7,6 @@
 #include <rondo/platform/onboard/device/mailbox.hpp>
 #include <rondo/platform/sim/task_slot.hpp>
 #include <rondo/platform/sim/task_stream.hpp>
-#include <rondo/platform/sim/waiting.hpp>
 #include <rondo/types.hpp>
 
 #include <cstddef>
@@ -64,7 +63,7 @@ class CoreDispatch {
     busy_.clear();
     absent_ = cores_.size();
     refused_ = nullptr;
-    idle_since_ns_ = sim::now_ns();
+    idle_since_ns_ = Memory::now_ns();
     for (Core& core : cores_) core.has_started = false;
   }
 
@@ -79,12 +78,12 @@ class CoreDispatch {
   /// leave in an eighth of the limit
   Status end_round() noexcept {
     dismiss();
-    const std::uint64_t begin = sim::now_ns();
+    const std::uint64_t begin = Memory::now_ns();
     Status status;
     for (Core& core : cores_) {
       if (!core.has_started || core.is_lost) continue;
       for (std::uint32_t times = 0; !has_answered(core); sim::TaskStream::back_off(times)) {
-        if (limit_ns_ == 0 || sim::now_ns() - begin < limit_ns_ / 8) continue;
+        if (limit_ns_ == 0 || Memory::now_ns() - begin < limit_ns_ / 8) continue;
         core.is_lost = true;
         status = Status{Errc::device_failed}.poisoning();
         stream_.fail(status, Error::Text{to_string(core.type), " core ", core.index, " did not end its kernel"});
@@ -113,7 +112,7 @@ class CoreDispatch {
       write_word(core, 0, value);
       write_back_args(core, 1);
       send_request(core, mailbox::echo, 0, 1);
-      const std::uint64_t begin = sim::now_ns();
+      const std::uint64_t begin = Memory::now_ns();
       for (waits = 0; !has_answered(core); sim::TaskStream::back_off(waits)) {
         if (!is_overdue(begin)) continue;
         why = Error::Text{to_string(core.type), " core ", core.index, " gave no answer to value ", i + 1};
@@ -147,7 +146,7 @@ class CoreDispatch {
 
   [[nodiscard]] static std::uint64_t answer(const Core& core) noexcept { return core.mailbox + answer_at; }
   [[nodiscard]] bool is_overdue(std::uint64_t since_ns) const noexcept {
-    return limit_ns_ != 0 && sim::now_ns() - since_ns >= limit_ns_;
+    return limit_ns_ != 0 && Memory::now_ns() - since_ns >= limit_ns_;
   }
 
   static void write_word(const Core& core, std::uint64_t word, std::uint64_t value) noexcept {
@@ -181,7 +180,7 @@ class CoreDispatch {
     if (free.empty()) {
       if (absent_ != 0) find_started();
       if (free.empty()) {
-        if (refused_ == nullptr && busy_.empty()) idle_since_ns_ = sim::now_ns();
+        if (refused_ == nullptr && busy_.empty()) idle_since_ns_ = Memory::now_ns();
         refused_ = &task;
         return false;
       }
@@ -193,7 +192,7 @@ class CoreDispatch {
     for (std::uint32_t w = 0; w < task.words; ++w) write_word(core, w, static_cast<std::uint64_t>(words[w]));
     write_back_args(core, task.words);
     core.task = &task;
-    core.since_ns = sim::now_ns();
+    core.since_ns = Memory::now_ns();
     send_request(core, mailbox::run, mailbox::kernel_id(task.name, task.name_size), task.words);
     busy_.push_back(&core);
     return true;
@@ -233,7 +232,7 @@ class CoreDispatch {
     sim::TaskSlot* const task = busy_[b]->task;
     busy_[b] = busy_.back();
     busy_.pop_back();
-    if (busy_.empty()) idle_since_ns_ = sim::now_ns();
+    if (busy_.empty()) idle_since_ns_ = Memory::now_ns();
     return task;
   }
   [[gnu::cold]] void report(const Core& core, std::uint64_t code) noexcept {

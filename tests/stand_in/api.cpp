@@ -224,7 +224,7 @@ extern "C" {
 void rondo_stand_in_reset() {
   Machine& m = machine();
   const std::lock_guard lock{m.mutex};
-  m.log.clear();
+  m.log = {};
   m.counts.clear();
   m.faults.clear();
   m.misuses.clear();

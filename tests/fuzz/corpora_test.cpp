@@ -3,6 +3,7 @@
 
 // The kept inputs of all fuzzers, whole, by half, and empty. tools/fuzz looks for more.
 #include <doctest/doctest.h>
+#include <fuzz/fuzzers.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -13,28 +14,10 @@
 #include <string>
 #include <vector>
 
-// CMakeLists.txt gives each fuzzer's entry a name of its own.
-#define RONDO_FUZZERS(each)                                                                               \
-  each(args_format) each(dlpack) each(expressions) each(lifetimes) each(manifest) each(npy) each(records) \
-      each(saved_session) each(sessions)
-#define RONDO_DECLARE(name) extern "C" int rondo_fuzz_##name(const std::uint8_t* data, std::size_t size);
-RONDO_FUZZERS(RONDO_DECLARE)
-#define RONDO_ENTRY(name) {#name, &rondo_fuzz_##name},
-
-namespace {
-
-struct Fuzzer {
-  std::string name;
-  int (*run)(const std::uint8_t* data, std::size_t size);
-};
-
-}  // namespace
-
 TEST_CASE("No fuzzer finds fault with an input that is kept") {
   const std::filesystem::path folder{RONDO_FUZZ_DIR};
   std::vector<std::string> run, there;
-  const std::vector<Fuzzer> fuzzers{RONDO_FUZZERS(RONDO_ENTRY)};
-  for (const Fuzzer& fuzzer : fuzzers) {
+  for (const rondo::fuzz::Fuzzer& fuzzer : rondo::fuzz::fuzzers()) {
     run.push_back(fuzzer.name);
     std::size_t inputs = 0;
     for (const auto& entry : std::filesystem::directory_iterator(folder / "corpus" / fuzzer.name)) {

@@ -21,21 +21,28 @@ __extension__ using Wide = unsigned __int128;
 template <class T>
 void check(const DLManagedTensor& managed) {
   const DLTensor& tensor = managed.dl_tensor;
-  fuzz::allow_refusal([&] {
-    const auto span = dlpack::host_span<T>(managed);
-    fuzz::require(dlpack::is_on_host(tensor.device));
+  const auto require_fit = [&](std::size_t size, bool is_somewhere) {
     Wide count = 1;
     for (int d = 0; d < tensor.ndim; ++d) {
       fuzz::require(tensor.shape[d] >= 0);
       count = std::min<Wide>(count * static_cast<std::uint64_t>(tensor.shape[d]), ~std::uint64_t{0});
     }
-    fuzz::require(tensor.ndim >= 0 && span.size() == count && tensor.dtype.lanes == 1);
-    if (count > 1) fuzz::require(tensor.data != nullptr && tensor.dtype.bits == 8 * sizeof(T));
-    if (count <= room) {
+    fuzz::require(tensor.ndim >= 0 && size == count && tensor.dtype.lanes == 1);
+    if (count > 1) fuzz::require(is_somewhere && tensor.dtype.bits == 8 * sizeof(T));
+  };
+  fuzz::allow_refusal([&] {
+    const auto span = dlpack::host_span<T>(managed);
+    fuzz::require(dlpack::is_on_host(tensor.device));
+    require_fit(span.size(), tensor.data != nullptr);
+    if (span.size() <= room - tensor.byte_offset / sizeof(elements[0])) {
       for (const T& each : span) (void)*const_cast<const volatile T*>(&each);
     }
   });
-  fuzz::allow_refusal([&] { fuzz::require(dlpack::device_span<T>(managed).data().address() % 4 == 0 || true); });
+  fuzz::allow_refusal([&] {
+    const DeviceSpan<T> span = dlpack::device_span<T>(managed);
+    require_fit(span.size(), tensor.data != nullptr);
+    fuzz::require(span.data().address() == reinterpret_cast<std::uintptr_t>(tensor.data) + tensor.byte_offset);
+  });
 }
 
 }  // namespace
@@ -46,6 +53,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   DLTensor& tensor = managed.dl_tensor;
   const auto flags = bytes.take();
   tensor.data = (flags & 1) != 0 ? nullptr : elements;
+  if ((flags & 128) != 0) tensor.byte_offset = sizeof(elements[0]) * (bytes.take() % room);
   tensor.device.device_type = static_cast<DLDeviceType>((flags & 2) != 0 ? kDLCPU : bytes.take() % 16);
   tensor.dtype = {bytes.take(), bytes.take(), bytes.take<std::uint16_t>()};
   if ((flags & 4) != 0) tensor.dtype = dlpack::data_type(DataType::float32);

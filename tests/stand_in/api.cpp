@@ -226,7 +226,7 @@ void rondo_stand_in_reset() {
   const Inside inside;
   Machine& m = machine();
   const std::lock_guard lock{m.mutex};
-  m.log.clear();
+  m.log = {};
   m.counts.clear();
   m.faults.clear();
   m.misuses.clear();

@@ -80,11 +80,13 @@ class Program {
 
   Program(std::mt19937_64& random, std::size_t size) : random_{random} {
     shape_ = size == 0 ? rondo::Dim{graph.dim("n")} : rondo::Dim{size};
-    for (std::size_t i = 0, count = 1 + below(3); i < count; ++i) {
-      sources_.emplace_back(note(graph.input<Word>(name("x"), {shape_})));
+    const bool has_two_ports = below(4) == 0;
+    for (std::size_t i = 0, count = has_two_ports ? 1 : 1 + below(3); i < count; ++i) {
+      x = note(graph.input<Word>(name("x"), {shape_}));
+      sources_.emplace_back(x);
     }
     std::vector<rondo::InputOutput<Word>> inouts;
-    for (std::size_t i = 0, count = below(2); i < count; ++i) {
+    for (std::size_t i = 0, count = has_two_ports ? 0 : below(2); i < count; ++i) {
       inouts.push_back(note(graph.inout<Word>(name("u"), {shape_})));
       sources_.emplace_back(inouts.back());
     }
@@ -102,8 +104,10 @@ class Program {
       }
     }
     for (const auto& u : inouts) add_fold(u);
-    for (std::size_t i = 0, count = 1 + below(3); i < count; ++i) {
-      add_mix(note(graph.output<Word>(name("y"), {shape_})));
+    const std::size_t outputs = has_two_ports ? 1 : 1 + below(3);
+    for (std::size_t i = 0; i < outputs; ++i) {
+      y = note(graph.output<Word>(name("y"), {shape_}));
+      add_mix(y);
     }
   }
   Program(const Program&) = delete;
@@ -131,10 +135,27 @@ class Program {
   }
   [[nodiscard]] std::size_t task_count() const noexcept { return steps_.size(); }
   void set_scalar(std::size_t task, Word k) { steps_[task].k = k; }
+  /// The scalars of all tasks, 0 for a task without one.
+  [[nodiscard]] Words scalars() const {
+    Words all;
+    for (const Step& step : steps_) all.push_back(step.k);
+    return all;
+  }
+  void set_scalars(const Words& all) {
+    for (std::size_t task = 0; task < all.size(); ++task) steps_[task].k = all[task];
+  }
+  /// Whether x and y are all that a round binds.
+  [[nodiscard]] bool has_two_ports() const {
+    std::size_t ports = 0;
+    for (const Tensor& tensor : tensors) ports += rondo::is_bound_each_round(tensor.direction) ? 1 : 0;
+    return ports == 2;
+  }
 
   rondo::TaskGraph graph;
   std::vector<Tensor> tensors;  ///< in the order of the graph
   std::vector<rondo::Resident<Word>> residents;
+  rondo::Input<Word> x{};   ///< the last input
+  rondo::Output<Word> y{};  ///< the last output
 
  private:
   using Source =

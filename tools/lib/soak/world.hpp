@@ -5,17 +5,19 @@
 #include "program.hpp"
 
 #include <rondo/rondo.hpp>
+#include <rondo/session/recoverable.hpp>
 
 #include <fmt/format.h>
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <memory>
+#include <optional>
 #include <random>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -26,6 +28,9 @@ struct Counts {
   std::uint64_t rounds = 0;     ///< that succeeded and were compared
   std::uint64_t refused = 0;    ///< memory of a wrong size that was offered and refused
   std::uint64_t failed = 0;     ///< rounds with a task that fails on purpose
+  std::uint64_t recovered = 0;  ///< sessions that were opened again from a checkpoint
+  std::uint64_t moved = 0;      ///< moves of an arena
+  std::uint64_t prebound = 0;   ///< rounds whose bindings were checked once
   std::uint64_t on_device = 0;  ///< rounds that bound device memory
   std::uint64_t sessions = 0;
 };
@@ -47,9 +52,12 @@ class World {
 
 template <class Session>
 class WorldOf final : public World {
-  using P = std::remove_cvref_t<decltype(std::declval<Session&>().platform())>;
+  using P = typename Session::Platform;
   static constexpr bool is_shaped = requires(Session& session) { session.entries(); };
   static constexpr bool is_in_flight = requires(Session& session) { session.wait_all(); };
+  static constexpr bool moves_arena = requires(Session& session) { session.move_arena({}); };
+  /// A task that fails on a GPU loses the context, which all sessions of the process share.
+  static constexpr bool fails_alone = std::string_view{P::name} != "cuda";
   static constexpr std::size_t depth = [] {
     if constexpr (is_in_flight) return std::size_t{Session::depth};
     return std::size_t{1};
@@ -60,21 +68,21 @@ class WorldOf final : public World {
       : name_{std::move(name)},
         random_{seed},
         program_{random_, is_shaped ? 0 : 1 + seed % 200},
-        session_{graph_of(program_), options},
-        bindings_{session_},
+        session_{Opener{&program_}, options},
         size_{1 + seed % 200},
         memory_(program_.tensors.size()),
         rounds_(depth) {
     for (std::size_t s = 0; s < sizes_.size(); ++s) sizes_[s] = is_shaped ? 1 + below(256) : size_;
     for (const auto& r : program_.residents) upload(r);
-    for (std::size_t i = 0; i < 4; ++i) {
-      device_.push_back(session_.platform().allocate(rondo::Bytes{4 * 256}, rondo::Bytes{1024}));
-    }
+    begin();
+    checkpoint();
   }
   WorldOf(const WorldOf&) = delete;
   WorldOf& operator=(const WorldOf&) = delete;
   ~WorldOf() override {
-    for (const auto at : device_) (void)session_.platform().release(at);
+    release_device();
+    (void)session_->close();
+    release_arena();
   }
 
   [[nodiscard]] std::string name() const override { return name_; }
@@ -91,7 +99,17 @@ class WorldOf final : public World {
       if (what >= 20 && what < 30) change_scalar(counts);
       if (what >= 30 && what < 40) be_refused(counts);
       if (what == 40) task_ns = below(2) == 0 ? 0 : static_cast<std::int64_t>(below(5'000));
-      round(counts, what >= 4000 - 400);
+      if (what >= 50 && what < 60) {
+        settle_all(counts);
+        checkpoint();
+      }
+      if (what == 60) move_arena(counts);
+      if (what == 70) recover(counts);
+      if (what >= 100 && what < 500 && program_.has_two_ports()) {
+        run_prebound(counts);
+      } else {
+        round(counts, what >= 4000 - 400);
+      }
     }
     settle_all(counts);
     check_residents();
@@ -107,17 +125,35 @@ class WorldOf final : public World {
     std::vector<Words> expected;  ///< by tensor: what must be there after it
   };
 
-  [[nodiscard]] static auto graph_of(const Program& program) {
-    if constexpr (is_shaped) {
-      return program.graph;
+  struct Opener {
+    const Program* program;
+    Session operator()(const typename Session::Options& options) const {
+      if constexpr (is_shaped) {
+        return Session(program->graph, options);
+      } else {
+        return Session(rondo::freeze(program->graph), options);
+      }
+    }
+  };
+  /// What plain memory holds at a checkpoint, and the number of rounds before it.
+  struct Snapshot {
+    std::uint64_t rounds = 0;
+    std::vector<Words> memory;
+    Words scalars;
+  };
+  [[nodiscard]] static auto prebind(Session& session, const Program& program, Words& x, Words& y) {
+    if constexpr (requires { session.prebind(rondo::bind(program.x, x)); }) {
+      return session.prebind(rondo::bind(program.x, x), rondo::bind(program.y, y));
     } else {
-      return rondo::freeze(program.graph);
+      return rondo::Status{};
     }
   }
+  using Prebound = decltype(prebind(std::declval<Session&>(), std::declval<Program&>(), std::declval<Words&>(),
+                                    std::declval<Words&>()));
   [[nodiscard]] std::size_t below(std::size_t limit) { return random_() % limit; }
-  void require(bool holds, const char* what, rondo::Status status = {}) const {
+  void require(bool holds, const char* what, rondo::Status status = {}) {
     if (!holds) {
-      throw Mismatch(fmt::format("{}: {}; the session says: {}", name_, what, session_.explain(status).c_str()));
+      throw Mismatch(fmt::format("{}: {}; the session says: {}", name_, what, session_->explain(status).c_str()));
     }
   }
   void fill(Words& words, std::size_t size) {
@@ -128,23 +164,28 @@ class WorldOf final : public World {
   void upload(const rondo::Resident<Word>& r) {
     Words& words = memory_[index(r.key.tensor())];
     fill(words, Program::resident_size);
-    const rondo::Status status = session_.upload(r, words);
+    const rondo::Status status = session_->upload(r, words);
     require(status.ok(), "an upload failed", status);
+  }
+  void copy(rondo::Status requested) {
+    require(requested.ok(), "a copy failed", requested);
+    const rondo::Status copied = session_->platform().wait();
+    require(copied.ok(), "a copy failed", copied);
   }
   void check_residents() {
     for (const auto& r : program_.residents) {
       Words words(Program::resident_size);
-      const rondo::Status status = session_.download(r, words);
+      const rondo::Status status = session_->download(r, words);
       require(status.ok(), "a download failed", status);
       require(words == memory_[index(r.key.tensor())], "a resident tensor has wrong contents");
     }
   }
   void change_scalar(Counts& counts) {
-    if constexpr (requires { session_.set_scalar(rondo::TaskId{}, 0, Word{}); }) {
+    if constexpr (requires(Session& session) { session.set_scalar(rondo::TaskId{}, 0, Word{}); }) {
       settle_all(counts);
       const std::size_t task = program_.any_mix();
       const auto k = static_cast<Word>(below(1000));
-      const rondo::Status status = session_.set_scalar(rondo::TaskId{static_cast<std::uint32_t>(task)}, 0, k);
+      const rondo::Status status = session_->set_scalar(rondo::TaskId{static_cast<std::uint32_t>(task)}, 0, k);
       require(status.ok(), "a scalar could not be set", status);
       program_.set_scalar(task, k);
     }
@@ -164,12 +205,12 @@ class WorldOf final : public World {
       rondo::Status status;
       if (on_device && used_ < device_.size() && below(2) == 0) {
         const auto at = device_[used_++];
-        std::memcpy(reinterpret_cast<void*>(at.address()), flight.host[t].data(), bytes.value);
+        copy(session_->platform().copy_in(at, flight.host[t].data(), bytes));
         bound_at_.emplace_back(t, at);
-        status = bindings_.bind(rondo::TensorId{static_cast<std::uint32_t>(t)}, at, bytes);
+        status = bindings_->bind(rondo::TensorId{static_cast<std::uint32_t>(t)}, at, bytes);
       } else {
-        status = bindings_.bind(rondo::TensorId{static_cast<std::uint32_t>(t)},
-                                static_cast<void*>(flight.host[t].data()), bytes);
+        status = bindings_->bind(rondo::TensorId{static_cast<std::uint32_t>(t)},
+                                 static_cast<void*>(flight.host[t].data()), bytes);
       }
       require(status.ok(), "memory could not be bound", status);
     }
@@ -177,10 +218,10 @@ class WorldOf final : public World {
   [[nodiscard]] rondo::RoundTicket submit(rondo::Status& status) {
     rondo::RoundTicket ticket;
     if constexpr (is_in_flight) {
-      ticket = session_.submit_round(bindings_);
+      ticket = session_->submit_round(*bindings_);
       status = ticket ? rondo::Status{} : ticket.submitted();
     } else {
-      status = session_.run_round(bindings_);
+      status = session_->run_round(*bindings_);
     }
     return ticket;
   }
@@ -203,7 +244,8 @@ class WorldOf final : public World {
     ++counts.on_device;
     settle_all(counts, &flight);
     for (const auto& [t, at] : bound_at_) {
-      std::memcpy(flight.host[t].data(), reinterpret_cast<const void*>(at.address()), 4 * flight.host[t].size());
+      const rondo::Bytes bytes{4 * flight.host[t].size()};
+      copy(session_->platform().copy_out(flight.host[t].data(), rondo::DevicePtr<const std::byte>{at}, bytes));
     }
     settle(flight, counts);
   }
@@ -220,7 +262,7 @@ class WorldOf final : public World {
   }
   void wait(Flight& flight) {
     if constexpr (is_in_flight) {
-      const rondo::Status status = session_.wait(flight.ticket);
+      const rondo::Status status = session_->wait(flight.ticket);
       require(status.ok(), "a round in flight failed", status);
     }
   }
@@ -236,16 +278,106 @@ class WorldOf final : public World {
     for (std::size_t t = memory_.size(); t-- > 0;) {
       if (program_.tensors[t].direction != rondo::Direction::out) continue;
       Words words(3);
-      const rondo::Status status = bindings_.bind(rondo::TensorId{static_cast<std::uint32_t>(t)},
-                                                  static_cast<void*>(words.data()), rondo::Bytes{11});
+      const rondo::Status status = bindings_->bind(rondo::TensorId{static_cast<std::uint32_t>(t)},
+                                                   static_cast<void*>(words.data()), rondo::Bytes{11});
       require(status.code() == rondo::Errc::wrong_size, "memory of a wrong size was not refused", status);
       break;
     }
     ++counts.refused;
   }
-  /// Lets a task throw: its round must fail, and so must every later one.
+  /// Allocates what belongs to one session and not to the next one over the same graph.
+  void begin() {
+    bindings_.emplace(*session_);
+    for (std::size_t i = 0; i < 4; ++i) {
+      device_.push_back(session_->platform().allocate(rondo::Bytes{4 * 256}, rondo::Bytes{1024}));
+    }
+  }
+  void release_device() {
+    for (const auto at : device_) (void)session_->platform().release(at);
+    device_.clear();
+  }
+  void release_arena() {
+    if (arena_) (void)session_->platform().release(std::exchange(arena_, {}));
+  }
+  /// No round is in flight.
+  void checkpoint() {
+    if (!snapshots_.empty() && snapshots_.back().rounds == session_.rounds()) return;
+    const rondo::Status status = session_.checkpoint();
+    require(status.ok(), "a checkpoint failed", status);
+    if (snapshots_.size() == 2) snapshots_.erase(snapshots_.begin());
+    snapshots_.push_back({session_.rounds(), memory_, program_.scalars()});
+  }
+  /// Opens the session again. Its state must be that of the last complete checkpoint, which is one of the last two.
+  void recover(Counts& counts) {
+    if (!session_->poisoned()) settle_all(counts);
+    for (Flight& flight : rounds_) flight.is_under_way = false;
+    release_device();
+    prebound_.reset();
+    if (arena_) {
+      (void)session_->close();  // the arena is in use until then
+      release_arena();
+    }
+    const std::uint64_t rounds = session_.recover();
+    if (snapshots_.back().rounds != rounds) snapshots_.pop_back();
+    require(!snapshots_.empty() && snapshots_.back().rounds == rounds, "a recovery went back to no checkpoint");
+    memory_ = snapshots_.back().memory;
+    program_.set_scalars(snapshots_.back().scalars);
+    next_ = 0;
+    begin();
+    check_residents();
+    ++counts.recovered;
+  }
+  void move_arena(Counts& counts) {
+    if constexpr (moves_arena) {
+      settle_all(counts);
+      const rondo::Bytes bytes = session_->arena_bytes();
+      const auto to = session_->platform().allocate(bytes, rondo::Bytes{P::Arch::arena_alignment});
+      const rondo::Status status = session_->move_arena({to, bytes.value});
+      require(status.ok(), "the arena could not be moved", status);
+      release_arena();
+      arena_ = to;
+      for (const auto& r : program_.residents) upload(r);
+      if (prebound_) {
+        const rondo::Status stale = session_->run_round(*prebound_);
+        require(stale.code() == rondo::Errc::stale_memory, "an old prebinding was not refused", stale);
+        prebound_.reset();
+      }
+      ++counts.moved;
+    }
+  }
+  /// A round over the same host memory as the previous ones of its kind.
+  void run_prebound(Counts& counts) {
+    if constexpr (std::is_same_v<Prebound, rondo::Status>) {
+      round(counts, false);
+    } else {
+      settle_all(counts);
+      if (!prebound_) {
+        x_.resize(size_);
+        y_.resize(size_);
+        prebound_.emplace(prebind(*session_, program_, x_, y_));
+      }
+      fill(x_, size_);
+      memory_[index(program_.x.key.tensor())] = x_;
+      memory_[index(program_.y.key.tensor())].resize(size_);
+      for (std::size_t t = 0; t < memory_.size(); ++t) {
+        const bool is_workspace = program_.tensors[t].direction == rondo::Direction::workspace;
+        if (is_workspace) memory_[t].assign(program_.size_of(t, size_), 0xDEAD'BEEFU);
+      }
+      program_.run(memory_);
+      const rondo::Status status = session_->run_round(*prebound_);
+      require(status.ok(), "a prebound round failed", status);
+      require(y_ == memory_[index(program_.y.key.tensor())], "a prebound round delivered wrong results");
+      ++counts.rounds;
+      ++counts.prebound;
+    }
+  }
+  /// Lets a task throw: its round must fail, and so must every later one, until the session is opened again.
   bool fail(Counts& counts) {
     settle_all(counts);
+    if (!fails_alone) {
+      recover(counts);
+      return true;
+    }
     Flight& flight = rounds_[0];
     used_ = 0;
     bind(flight, sizes_[0], false);
@@ -253,7 +385,7 @@ class WorldOf final : public World {
     rondo::Status status;
     flight.ticket = submit(status);
     if constexpr (is_in_flight) {
-      if (status.ok()) status = session_.wait_all();
+      if (status.ok()) status = session_->wait_all();
     }
     const bool has_failed = tasks_until_failure.exchange(0) <= 0;
     // Tasks whose results are not read are left out, so fewer tasks may run than were counted down.
@@ -262,19 +394,23 @@ class WorldOf final : public World {
       program_.run(memory_);
       return true;
     }
-    require(status.code() == rondo::Errc::kernel_failed, "a failed task has another code than kernel_failed", status);
+    constexpr bool is_stand_in = requires { P::runs_over_stand_in; };
+    constexpr rondo::Errc code = is_stand_in ? rondo::Errc::device_failed : rondo::Errc::kernel_failed;
+    require(status.code() == code, "a failed task has the code of another failure", status);
     rondo::Status next;
     (void)submit(next);
     require(next.code() == rondo::Errc::poisoned, "a poisoned session ran a round", next);
     ++counts.failed;
-    return false;
+    if (below(2) == 0) return false;
+    recover(counts);
+    return true;
   }
 
   std::string name_;
   std::mt19937_64 random_;
   Program program_;
-  Session session_;
-  rondo::DynamicBindings<Session> bindings_;
+  rondo::Recoverable<Opener, typename Session::Options> session_;
+  std::optional<rondo::DynamicBindings<Session>> bindings_;
   std::size_t size_;
   std::array<std::size_t, 12> sizes_{};
   std::vector<Words> memory_;  ///< by tensor: what plain memory holds after the last round
@@ -283,6 +419,10 @@ class WorldOf final : public World {
   std::vector<rondo::DevicePtr<std::byte>> device_;
   std::size_t used_ = 0;  ///< of device_, by the round
   std::vector<std::pair<std::size_t, rondo::DevicePtr<std::byte>>> bound_at_;
+  rondo::DevicePtr<std::byte> arena_{};  ///< to which the session's arena was moved
+  std::vector<Snapshot> snapshots_;
+  Words x_, y_;
+  std::optional<Prebound> prebound_;
 };
 
 }  // namespace soak

@@ -211,6 +211,23 @@ TEST_CASE_TEMPLATE("Blocks of independent tasks run at the same time, each on a 
   CHECK(session.close().ok());
 }
 
+TEST_CASE_TEMPLATE("With cores, the program of an a2a3 discards its copies of the inputs that the orchestration reads",
+                   C, RONDO_TEST_CASES) {
+  const Clean clean;
+  const OnCores cores;
+  const Interface g;
+  const auto orchestration = [&](auto& round) { in_turn(round, g.y, g.steps); };
+  auto session = open<typename C::P, With<typename C::R>>(g.graph, orchestration, cores.options<C>());
+  auto steps = session.allocate(g.steps);
+  REQUIRE(session.upload(steps, std::vector<std::int32_t>{1}).ok());
+  rondo_stand_in_reset();
+  Numbers y(count, 1);
+  REQUIRE(session.run_round(bind(g.y, y), bind(g.steps, steps)).ok());
+  CHECK(y == Numbers(count, 3 * (3 * 1 + 0) + 1));
+  CHECK(rondo_stand_in_aicpu_has_discarded(steps.span().data().address(), 4) ==
+        (C::P::Arch::npu_arch == arch::A2A3::npu_arch));
+}
+
 namespace {
 
 /// Runs three tasks in turn, of which the second does as it is told.

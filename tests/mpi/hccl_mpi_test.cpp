@@ -38,6 +38,11 @@ struct Twice {
 
 constexpr std::size_t n = 3000;  // more than the stand-in passes on at once
 
+struct Logged : rondo::DefaultPolicies {
+  static inline std::string text;
+  static void log(rondo::LogEvent, const char* line) noexcept { text.append(line).append("\n"); }
+};
+
 /// Integers, whose sums are exact.
 Floats input_of(int rank, int round) {
   Floats x(n);
@@ -298,6 +303,59 @@ TEST_CASE("Collectives in loops are captured with their section, which is a grap
   CHECK(text_of([&] {
           (void)rondo::open<A2A3OverStandIn>(apart.graph);
         }).find("might be repeated another number of times than on other ranks") != std::string::npos);
+}
+
+TEST_CASE("If one rank does not capture its graph, all ranks launch their tasks one by one, and the log says so") {
+  const mpi::Group group;
+  if (group.size() == 1) return;
+  rondo_stand_in_hccl_patience(2'000);
+  const bool is_odd_one = group.rank() == 1;
+  Ranks ranks(group, {.most_graphs = 3});
+  mpi::Communicator others(group);
+  const auto is_not_captured = [&](auto& onboard, auto& simulated, const A2A3OverStandIn::Options& options) {
+    Logged::text.clear();
+    auto session = rondo::open<A2A3OverStandIn, Logged>(onboard.graph, options);
+    auto simulation = rondo::open<rondo::A2A3Sim>(simulated.graph);
+    for (int round = 0; round < 2; ++round) {
+      CHECK(onboard.run(session, group.rank(), round) == simulated.run(simulation, group.rank(), round));
+    }
+    CHECK_FALSE(session.platform().is_captured());
+    CHECK(session.close().ok());
+    CHECK_MESSAGE(Logged::text.find("a rank did not capture the graph as the others did; tasks were launched one by "
+                                    "one") != std::string::npos,
+                  Logged::text);
+  };
+  Everything onboard(*ranks);
+  Everything simulated(others);
+  if (is_odd_one) rondo_stand_in_fault("aclmdlRICaptureEnd", 1, 107025);
+  is_not_captured(onboard, simulated, {});
+  A2A3OverStandIn::Options options;
+  options.capture = is_odd_one;
+  is_not_captured(onboard, simulated, options);
+  Looping looping(*ranks);
+  Looping simulated_loop(others);
+  if (is_odd_one) rondo_stand_in_fault("aclmdlRICaptureEnd", 2, 107025);  // of the second section
+  is_not_captured(looping, simulated_loop, {});
+  rondo_stand_in_reset();
+  rondo_stand_in_hccl_patience(5'000);
+}
+
+TEST_CASE("A replay with collectives that the runtime refuses fails its round, and the graph stays captured") {
+  const mpi::Group group;
+  Ranks ranks(group);
+  mpi::Communicator others(group);
+  Everything onboard(*ranks);
+  Everything simulated(others);
+  auto session = rondo::open<A2A3OverStandIn>(onboard.graph);
+  auto simulation = rondo::open<rondo::A2A3Sim>(simulated.graph);
+  rondo_stand_in_fault("aclmdlRIExecuteAsync", 1, 207000);  // on all ranks
+  Floats x(n), sum(n), part(n), given(n);
+  const Status status = session.run_round(bind(onboard.x, x), bind(onboard.sum, sum), bind(onboard.part, part),
+                                          bind(onboard.given, given));
+  CHECK(status.code() == Errc::unsupported);
+  CHECK_FALSE(status.poisoned());
+  CHECK(session.platform().is_captured());
+  CHECK(onboard.run(session, group.rank(), 0) == simulated.run(simulation, group.rank(), 0));
 }
 
 TEST_CASE("A rank that dies in a collective fails the rounds of the others, and their sessions are poisoned") {

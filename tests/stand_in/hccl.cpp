@@ -51,11 +51,13 @@ struct Shared {
   struct Rank {
     std::atomic<std::uint64_t> arrived;  ///< the number of barriers that it has reached
     std::int64_t kind, count, type;      ///< the collective that it is in
+    std::int64_t is_captured;
     std::byte slot[slot_bytes];
   } ranks[most_ranks];
   struct Line {
     std::atomic<std::uint64_t> sent, taken;
     std::uint64_t bytes;
+    std::int64_t is_captured;
     std::byte slot[slot_bytes];
   } lines[most_ranks][most_ranks];  ///< from, to
 };
@@ -112,8 +114,13 @@ void reduce(std::byte* to, const std::byte* from, std::size_t bytes, std::int64_
 
 /// The words of a launch.
 struct Words {
-  std::int64_t comm, kind, from, to, count, type, op, other;
+  std::int64_t comm, kind, from, to, count, type, op, other, is_captured;
 };
+
+/// On a device, ranks of which only some run a captured graph wait for each other forever.
+void check_captures(std::int64_t one, std::int64_t other) {
+  if (one != other) throw std::runtime_error("a captured collective meets one that is not captured");
+}
 
 void exchange(Comm& c, const Words& w, std::byte* from, std::byte* to, std::size_t bytes) {
   const bool sends = Kind{w.kind} == Kind::send;
@@ -122,12 +129,14 @@ void exchange(Comm& c, const Words& w, std::byte* from, std::byte* to, std::size
     const std::size_t n = std::min(slot_bytes, bytes - at);
     if (sends) {
       line.bytes = bytes;
+      line.is_captured = w.is_captured;
       std::memcpy(line.slot, from + at, n);
       const std::uint64_t number = line.sent.fetch_add(1, std::memory_order_release) + 1;
       wait_until([&] { return line.taken.load(std::memory_order_acquire) >= number; });
     } else {
       const std::uint64_t number = line.taken.load(std::memory_order_relaxed) + 1;
       wait_until([&] { return line.sent.load(std::memory_order_acquire) >= number; });
+      check_captures(line.is_captured, w.is_captured);
       if (line.bytes != bytes) throw std::runtime_error("a send and its recv differ in size");
       std::memcpy(to + at, line.slot, n);
       line.taken.store(number, std::memory_order_release);
@@ -137,10 +146,11 @@ void exchange(Comm& c, const Words& w, std::byte* from, std::byte* to, std::size
 
 void together(Comm& c, const Words& w, std::byte* from, std::byte* to, std::size_t bytes) {
   auto& own = c.shared->ranks[c.rank];
-  own.kind = w.kind, own.count = w.count, own.type = w.type;
+  own.kind = w.kind, own.count = w.count, own.type = w.type, own.is_captured = w.is_captured;
   meet(c);
   for (std::uint32_t r = 0; r < c.ranks; ++r) {
     const auto& other = c.shared->ranks[r];
+    check_captures(other.is_captured, w.is_captured);
     if (other.kind != w.kind || other.count != w.count || other.type != w.type) {
       throw std::runtime_error("the ranks are at different collectives");
     }
@@ -203,7 +213,8 @@ int launch(Kind kind, void* from, void* to, std::uint64_t count, int type, int o
           static_cast<std::int64_t>(count),
           type,
           op,
-          other};
+          other,
+          status};
   return aclrtLaunchKernelWithHostArgs(c->function, 1, stream, nullptr, &w, sizeof(w), nullptr, 0) == 0 ? 0 : internal;
 }
 

@@ -18,19 +18,28 @@ struct CallPlatform {
   bool is_on_host = false;   ///< whether the CPU is the device, so that calls get no stream
   std::int64_t device = -1;  ///< the number of the device; -1 if the options name none
 };
+/// How a device runs a graph with library calls, which a call may compare with other processes.
+struct CallCapture {
+  std::uint64_t way = 0;         ///< a number for each way to capture the graph; 0: not all of it is captured
+  bool is_shared = false;        ///< set by a call: all of the graph is captured or nothing, until the session closes
+  bool is_unlike_other = false;  ///< set by a call: another process captured it in another way, so nothing is captured
+};
 /// The part of a session that a library call may know.
 struct CallSession {
-  const graph::GraphView& view;  ///< the frozen graph
-  std::uint32_t position = 0;    ///< the position of the call in the graph
-  CallPlatform platform;         ///< where the graph runs
+  const graph::GraphView& view;    ///< the frozen graph
+  std::uint32_t position = 0;      ///< the position of the call in the graph
+  CallPlatform platform;           ///< where the graph runs
+  CallCapture* capture = nullptr;  ///< for session_captures()
 };
 
-/// Notifies the callable, of type F, of a library call that a session opens or closes.
+/// Notifies the callable, of type F, of a library call that a session opens, captures its graph, or closes.
 template <class F>
 void tell_library(const CallSession& session, bool opens) {
   const graph::TaskRecord& task = session.view.tasks[session.position];
   with_callable<F>(session.view.args_of(task)[0].bits, [&](F& callable) {
-    if (opens) {
+    if (session.capture != nullptr) {
+      if constexpr (HasCaptureHook<F>) callable.session_captures(session);
+    } else if (opens) {
       callable.session_opens(session);
     } else {
       callable.session_closes(session);

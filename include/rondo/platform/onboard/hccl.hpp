@@ -206,6 +206,7 @@ class HcclCommunicator {
   struct Call {
     Operation& operation;
     void session_opens(const CallSession& session) { operation.open(session); }
+    void session_captures(const CallSession& session) const { operation.ranks.compare_captures(session); }
     void session_closes(const CallSession& session) noexcept { operation.close(session); }
     void operator()(const LibraryCall& call) {
       const std::size_t last = call.tensors() - 1;
@@ -352,6 +353,22 @@ class HcclCommunicator {
                 Error::Text{session.platform.name, ": more than ", options_.most_graphs,
                             " graphs with collectives would be open on device ", options_.device,
                             ", and HCCL would hang; close a session, or keep fewer shapes or slots"});
+  }
+  /// Compares how the ranks captured the graph, at the communicator's first call in it. @throws Error unsupported: this
+  /// rank would give its captured graph up, and has told the ranks of another communicator that it keeps it
+  void compare_captures(const CallSession& session) const {
+    if (!is_first(session)) return;
+    CallCapture& own = *session.capture;
+    const std::uint64_t told = own.is_unlike_other ? 0 : own.way;
+    bool differs = false;
+    for (const std::uint64_t way : gather_(std::vector<std::uint64_t>{told})) differs = differs || way != told;
+    if (differs && own.is_shared && !own.is_unlike_other) {
+      throw Error(Errc::unsupported, Error::Text{session.platform.name,
+                                                 ": a rank did not capture the graph as the others did; open the "
+                                                 "session with Options::capture = false on all ranks"});
+    }
+    own.is_shared = true;
+    own.is_unlike_other = own.is_unlike_other || differs;
   }
   void end_graph(std::uint32_t graphs) const noexcept {
     platform::onboard::hccl_graphs[options_.device].fetch_sub(graphs, std::memory_order_relaxed);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <rondo/args/args_table.hpp>
+#include <rondo/graph/call_sessions.hpp>
 #include <rondo/graph/connect_lanes.hpp>
 #include <rondo/graph/lanes.hpp>
 #include <rondo/graph/records.hpp>
@@ -47,6 +48,7 @@ class Program {
     if (fill_.bytes != 0) zeros_.prepare(fill_.bytes);
     cut(args);
     if (options_.capture && !options_.wait_after_each_task && calls().captures() && !launches_.empty()) capture(decide);
+    compare_captures();
     begin(*this);
   }
   Program(const Program&) = delete;
@@ -62,7 +64,7 @@ class Program {
     if (instance_ != nullptr) [[likely]] {
       call = "aclmdlRIExecuteAsync";
       code = calls().execute(instance_, stream);
-      if (code != code_ok && errc_of(code) == Errc::unsupported) [[unlikely]] {
+      if (code != code_ok && may_fall_back(code)) [[unlikely]] {
         code = drop_instance(instance_, call, stream);
         if (code == code_ok) code = run_all(call, stream);
       }
@@ -85,7 +87,7 @@ class Program {
     if (code == code_ok && graph != nullptr && !is_captured) {
       call = "aclmdlRIExecuteAsync";
       code = calls().execute(graph, stream);
-      if (code == code_ok || errc_of(code) != Errc::unsupported || !loops_.empty()) return code;
+      if (code == code_ok || !may_fall_back(code) || !loops_.empty()) return code;
       code = code_ok;  // task by task instead
     }
     for (const Launch* l = all().data(); code == code_ok && l != all().data() + all().size(); ++l) {
@@ -129,6 +131,7 @@ class Program {
   void remarks(Sink&& sink) const noexcept {
     const Error::Text refused{"the runtime refused ", refusals_, " captures; tasks were launched one by one"};
     if (refusals_ != 0) sink(refused.c_str());
+    if (is_unlike_other_) sink("a rank did not capture the graph as the others did; tasks were launched one by one");
     const Error::Text fewer{"the runtime had ", streams(), " of the ", wanted_streams_,
                             " streams over which the graph's tasks were to be spread"};
     if (streams() < wanted_streams_) sink(fewer.c_str());
@@ -264,6 +267,30 @@ class Program {
     under_way_ = none;
     (void)drop_instance(instance, call, device_.stream());
   }
+  /// Notifies the library calls of the capture. Captured and other collectives would wait for each other forever, so if
+  /// a call finds that another process captured its graph in another way, this one gives its captured graph up, as the
+  /// other one does.
+  void compare_captures() {
+    const bool is_all = is_captured();
+    CallCapture capture{.way = is_all && device_decides_ ? 2U : is_all ? 1U : 0U};
+    for (std::uint32_t t = 0; t < view_.tasks.size(); ++t) {
+      if (view_.tasks[t].session == nullptr) continue;
+      view_.tasks[t].session({view_, t, {device_.identity().platform, false, device_.number()}, &capture}, true);
+    }
+    is_shared_ = capture.is_shared;
+    is_unlike_other_ = capture.is_unlike_other;
+    if (!is_shared_ || (capture.way != 0 && !is_unlike_other_)) return;
+    device_decides_ = false;
+    const auto destroy = [&](RunInstance& instance) {
+      if (instance != nullptr) (void)calls().destroy_instance(std::exchange(instance, nullptr));
+    };
+    for (RunInstance* const instance : {&instance_, &after_fill_}) destroy(*instance);
+    for (RunInstance& instance : sections_) destroy(instance);
+  }
+  /// Whether the tasks may be launched one by one after the runtime refused a replay.
+  [[nodiscard]] bool may_fall_back(AclError code) const noexcept {
+    return errc_of(code) == Errc::unsupported && !is_shared_;
+  }
   /// Gives up a captured graph. @returns the result of waiting for a replay that still needs it
   [[gnu::cold]] AclError drop_instance(RunInstance& instance, const char*& call, Stream stream) noexcept {
     ++refusals_;
@@ -303,7 +330,7 @@ class Program {
       if (sections_.empty() || sections_[s] == nullptr) return launch_each(section(s), call, stream);
       call = "aclmdlRIExecuteAsync";
       AclError code = calls().execute(sections_[s], stream);
-      if (code == code_ok || errc_of(code) != Errc::unsupported) return code;
+      if (code == code_ok || !may_fall_back(code)) return code;
       code = drop_instance(sections_[s], call, stream);
       return code == code_ok ? launch_each(section(s), call, stream) : code;
     };
@@ -320,7 +347,7 @@ class Program {
     if (after_fill_ == nullptr) return run_all(call, stream);
     call = "aclmdlRIExecuteAsync";
     code = calls().execute(after_fill_, stream);
-    if (code == code_ok || errc_of(code) != Errc::unsupported) return code;
+    if (code == code_ok || !may_fall_back(code)) return code;
     instance_ = after_fill_;
     after_fill_ = nullptr;
     code = drop_instance(instance_, call, stream);
@@ -360,7 +387,9 @@ class Program {
   RunInstance after_fill_ = nullptr;  ///< the instance, if workspaces must be filled first
   RunInstance set_aside_ = nullptr;   ///< the instance while rounds are launched in another way
   Stepper stepper_;
-  bool device_decides_ = false;  ///< whether the instance contains the graph's loops
+  bool device_decides_ = false;   ///< whether the instance contains the graph's loops
+  bool is_shared_ = false;        ///< see CallCapture
+  bool is_unlike_other_ = false;  ///< see CallCapture
   Launches::Fill fill_;
   std::uint32_t refusals_ = 0;
   std::uint32_t streams_ = 1;

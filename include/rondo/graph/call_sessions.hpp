@@ -84,5 +84,13 @@ class CallSessions {
   std::size_t told_ = 0;  ///< the number of tasks whose calls, if any, were notified
 };
 
+/// Notifies the library calls of a graph of how it was captured. Captured and other collectives would wait for each
+/// other forever, so calls may find that the capture must be given up. @throws Error as the calls do
+inline void tell_of_capture(const GraphView& view, const CallPlatform& platform, CallCapture& capture) {
+  for (std::uint32_t t = 0; t < view.tasks.size(); ++t) {
+    if (view.tasks[t].session != nullptr) view.tasks[t].session({view, t, platform, &capture}, true);
+  }
+}
+
 }  // namespace graph
 }  // namespace rondo

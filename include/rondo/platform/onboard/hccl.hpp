@@ -119,9 +119,8 @@ struct HcclCalls {
   }
 }
 
-inline constexpr std::size_t hccl_devices = Runtime::max_devices;
 /// The number of graphs with collectives that are open on each device, in this process.
-inline std::atomic<std::uint32_t> hccl_graphs[hccl_devices]{};
+inline std::atomic<std::uint32_t> hccl_graphs[Runtime::max_devices]{};
 
 }  // namespace platform::onboard
 
@@ -360,14 +359,11 @@ class HcclCommunicator {
     if (!is_first(session)) return;
     CallCapture& own = *session.capture;
     const std::uint64_t told = own.is_unlike_other ? 0 : own.way;
-    bool differs = false;
-    for (const std::uint64_t way : gather_(std::vector<std::uint64_t>{told})) differs = differs || way != told;
-    if (differs && own.is_shared && !own.is_unlike_other) {
-      throw Error(Errc::unsupported, Error::Text{session.platform.name,
-                                                 ": a rank did not capture the graph as the others did; open the "
-                                                 "session with Options::capture = false on all ranks"});
+    const std::vector<std::uint64_t> ways = gather_(std::vector<std::uint64_t>{told});
+    const bool differs = ways != std::vector<std::uint64_t>(ways.size(), told);
+    if (std::exchange(own.is_shared, true) && differs && !own.is_unlike_other) {
+      throw Error(Errc::unsupported, Error::Text("only some ranks captured; set Options::capture = false on all"));
     }
-    own.is_shared = true;
     own.is_unlike_other = own.is_unlike_other || differs;
   }
   void end_graph(std::uint32_t graphs) const noexcept {

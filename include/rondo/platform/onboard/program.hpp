@@ -131,7 +131,8 @@ class Program {
   void remarks(Sink&& sink) const noexcept {
     const Error::Text refused{"the runtime refused ", refusals_, " captures; tasks were launched one by one"};
     if (refusals_ != 0) sink(refused.c_str());
-    if (is_unlike_other_) sink("a rank did not capture the graph as the others did; tasks were launched one by one");
+    if (capture_.is_unlike_other)
+      sink("a rank did not capture the graph as the others did; tasks were launched one by one");
     const Error::Text fewer{"the runtime had ", streams(), " of the ", wanted_streams_,
                             " streams over which the graph's tasks were to be spread"};
     if (streams() < wanted_streams_) sink(fewer.c_str());
@@ -161,12 +162,8 @@ class Program {
     // Even without kernels, library calls may still run, and their events may have to be released.
     if (launches_.has_nothing() && !is_captured() && !stepper_.has_events()) return code_ok;
     AclError first = device_.wait();
-    keep_first(first, device_.enter());
-    const auto destroy = [&](RunInstance& instance) {
-      if (instance != nullptr) keep_first(first, calls().destroy_instance(std::exchange(instance, nullptr)));
-    };
-    for (RunInstance* const instance : {&instance_, &after_fill_, &set_aside_}) destroy(*instance);
-    for (RunInstance& instance : sections_) destroy(instance);
+    keep_first(first, device_.enter_to_release());
+    keep_first(first, destroy_instances());
     keep_first(first, stepper_.release());
     keep_first(first, loops_.release());
     keep_first(first, launches_.release());
@@ -267,29 +264,27 @@ class Program {
     under_way_ = none;
     (void)drop_instance(instance, call, device_.stream());
   }
-  /// Notifies the library calls of the capture. Captured and other collectives would wait for each other forever, so if
-  /// a call finds that another process captured its graph in another way, this one gives its captured graph up, as the
-  /// other one does.
+  /// Notifies the library calls of the capture, and gives it up if a call requires that.
   void compare_captures() {
     const bool is_all = is_captured();
-    CallCapture capture{.way = is_all && device_decides_ ? 2U : is_all ? 1U : 0U};
-    for (std::uint32_t t = 0; t < view_.tasks.size(); ++t) {
-      if (view_.tasks[t].session == nullptr) continue;
-      view_.tasks[t].session({view_, t, {device_.identity().platform, false, device_.number()}, &capture}, true);
-    }
-    is_shared_ = capture.is_shared;
-    is_unlike_other_ = capture.is_unlike_other;
-    if (!is_shared_ || (capture.way != 0 && !is_unlike_other_)) return;
+    capture_.way = is_all && device_decides_ ? 2U : is_all ? 1U : 0U;
+    graph::tell_of_capture(view_, {device_.identity().platform, false, device_.number()}, capture_);
+    if (!capture_.is_shared || (capture_.way != 0 && !capture_.is_unlike_other)) return;
     device_decides_ = false;
+    (void)destroy_instances();
+  }
+  AclError destroy_instances() noexcept {
+    AclError first = code_ok;
     const auto destroy = [&](RunInstance& instance) {
-      if (instance != nullptr) (void)calls().destroy_instance(std::exchange(instance, nullptr));
+      if (instance != nullptr) keep_first(first, calls().destroy_instance(std::exchange(instance, nullptr)));
     };
-    for (RunInstance* const instance : {&instance_, &after_fill_}) destroy(*instance);
+    for (RunInstance* const instance : {&instance_, &after_fill_, &set_aside_}) destroy(*instance);
     for (RunInstance& instance : sections_) destroy(instance);
+    return first;
   }
   /// Whether the tasks may be launched one by one after the runtime refused a replay.
   [[nodiscard]] bool may_fall_back(AclError code) const noexcept {
-    return errc_of(code) == Errc::unsupported && !is_shared_;
+    return errc_of(code) == Errc::unsupported && !capture_.is_shared;
   }
   /// Gives up a captured graph. @returns the result of waiting for a replay that still needs it
   [[gnu::cold]] AclError drop_instance(RunInstance& instance, const char*& call, Stream stream) noexcept {
@@ -387,9 +382,8 @@ class Program {
   RunInstance after_fill_ = nullptr;  ///< the instance, if workspaces must be filled first
   RunInstance set_aside_ = nullptr;   ///< the instance while rounds are launched in another way
   Stepper stepper_;
-  bool device_decides_ = false;   ///< whether the instance contains the graph's loops
-  bool is_shared_ = false;        ///< see CallCapture
-  bool is_unlike_other_ = false;  ///< see CallCapture
+  bool device_decides_ = false;  ///< whether the instance contains the graph's loops
+  CallCapture capture_;          ///< what library calls were notified of, and answered
   Launches::Fill fill_;
   std::uint32_t refusals_ = 0;
   std::uint32_t streams_ = 1;
@@ -398,15 +392,5 @@ class Program {
   bool marks_ranges_ = false;
   ProfilerCalls profiler_;
 };
-
-/// Why the host decides about loops, as a clause; empty if the device decides about those of all loaded programs.
-[[nodiscard]] inline const char* why_host_decides(const Options& options, const DecideKernel& kernel,
-                                                  const std::vector<Program*>& loaded) noexcept {
-  if (!options.capture || options.wait_after_each_task) return "tasks are launched one by one";
-  for (const Program* const program : loaded) {
-    if (program->host_decides() && kernel.is_usable()) return "the runtime refused to capture them";
-  }
-  return kernel.why_not();
-}
 
 }  // namespace rondo::platform::onboard

@@ -15,6 +15,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -182,6 +183,52 @@ TEST_CASE("Communicators of another device or platform, and types that HCCL lack
     CHECK(text_of([&] { graph.add_collective(Collective::broadcast, b, *ranks); }) == "broadcast(b): HCCL has no bool");
   }
   rondo_stand_in_reset();
+}
+
+TEST_CASE("A communicator without all of its ranks is not made") {
+  struct Alone {  // the first of two ranks
+    [[nodiscard]] static int rank() { return 0; }
+    [[nodiscard]] static int size() { return 2; }
+    [[nodiscard]] static std::vector<std::uint64_t> gather(std::span<const std::uint64_t> numbers) {
+      std::vector<std::uint64_t> all(numbers.begin(), numbers.end());
+      all.insert(all.end(), numbers.begin(), numbers.end());
+      return all;
+    }
+  };
+  rondo_stand_in_hccl_patience(100);
+  rondo_stand_in_chip("a2a3");
+  const auto live = rondo_stand_in_live(nullptr);
+  try {
+    const Alone group;
+    const rondo::HcclCommunicator ranks(group, {});
+    FAIL("it was made");
+  } catch (const rondo::Error& e) {
+    CHECK(e.code() == Errc::timed_out);
+    CHECK(std::string(e.what()).find("HcclCommInitRootInfo: HCCL returned 9, connect timeout") != std::string::npos);
+  }
+  CHECK(rondo_stand_in_live(nullptr) == live);
+  rondo_stand_in_hccl_patience(5'000);
+}
+
+TEST_CASE("Elements of 16 bits are reduced") {
+  const mpi::Group group;
+  Ranks ranks(group);
+  rondo::TaskGraph graph;
+  const auto half = graph.inout<rondo::Float16>("half", {3});
+  const auto brain = graph.inout<rondo::BFloat16>("brain", {3});
+  graph.add_collective(Collective::all_reduce, half, *ranks);
+  graph.add_collective(Collective::all_reduce, brain, *ranks, {.reduction = Reduction::max});
+  auto session = rondo::open<A2A3OverStandIn>(graph);
+  const bool is_first = group.rank() == 0;
+  std::vector<rondo::Float16> h(3, rondo::Float16{std::uint16_t{0x3C00}});                          // 1
+  std::vector<rondo::BFloat16> b(3, rondo::BFloat16{std::uint16_t(is_first ? 0x40A0U : 0xC000U)});  // 5 and -2
+  REQUIRE(session.run_round(bind(half, h), bind(brain, b)).ok());
+  const std::uint16_t sums[] = {0, 0x3C00, 0x4000, 0, 0x4400};  // by the number of ranks: 1, 2 and 4
+  for (int i = 0; i < 3; ++i) {
+    CHECK(h[static_cast<std::size_t>(i)].bits == sums[group.size()]);
+    CHECK(b[static_cast<std::size_t>(i)].bits == 0x40A0);
+  }
+  CHECK(session.close().ok());
 }
 
 TEST_CASE("Graphs that differ, or would wait forever, are refused on all ranks") {

@@ -5,7 +5,8 @@
 //
 //   library_calls saxpy.o liboperators.so      a kernel of your own, and a library with the functions of operators.hpp
 //
-// Afterwards it runs the same graph in simulation, without the library, and compares the results.
+// It also runs the graph without a capture, so that the library is called in each round, and in simulation, without the
+// library, and compares the results.
 
 #include "operators.hpp"
 
@@ -39,10 +40,11 @@ class RollCall {
   explicit RollCall(const char* path) : library_{dlopen(path, RTLD_NOW)} {
     if (library_ == nullptr) throw rondo::Error(rondo::Errc::invalid_argument, rondo::Error::Text(dlerror()));
     const auto first_stage = reinterpret_cast<RollGetWorkspaceSize*>(dlsym(library_, "op_roll_get_workspace_size"));
+    const auto set_repeatable = reinterpret_cast<SetRepeatable*>(dlsym(library_, "op_set_repeatable"));
     roll_ = reinterpret_cast<Roll*>(dlsym(library_, "op_roll"));
     destroy_ = reinterpret_cast<DestroyExecutor*>(dlsym(library_, "op_destroy_executor"));
-    if (first_stage == nullptr || roll_ == nullptr || destroy_ == nullptr ||
-        first_stage(n, shift, &workspace_bytes_, &executor_) != 0) {
+    if (first_stage == nullptr || set_repeatable == nullptr || roll_ == nullptr || destroy_ == nullptr ||
+        first_stage(n, shift, &workspace_bytes_, &executor_) != 0 || set_repeatable(executor_) != 0) {
       dlclose(library_);
       throw rondo::Error(rondo::Errc::invalid_argument,
                          rondo::Error::Text{path, " has no operator roll for these sizes"});
@@ -98,10 +100,11 @@ std::vector<float> run(const RollCall& roll, const typename P::Options& options)
 }
 
 /// Runs on the chip that the machine has.
-std::vector<float> run_onboard(const RollCall& roll, const char* kernels) {
+std::vector<float> run_onboard(const RollCall& roll, const char* kernels, bool is_captured) {
   const rondo::KernelBinary binaries[] = {rondo::KernelBinary::from_file(kernels)};
   rondo::A2A3Onboard::Options options;
   options.kernels = binaries;
+  options.capture = is_captured;
   try {
     return run<rondo::A2A3Onboard>(roll, options);
   } catch (const rondo::Error& e) {
@@ -119,8 +122,8 @@ int main(int argc, char** argv) {
   }
   try {
     const RollCall roll(argv[2]);
-    const std::vector<float> onboard = run_onboard(roll, argv[1]);
-    const bool same = onboard == run<rondo::A2A3Sim>(roll, {});
+    const std::vector<float> simulated = run<rondo::A2A3Sim>(roll, {});
+    const bool same = run_onboard(roll, argv[1], true) == simulated && run_onboard(roll, argv[1], false) == simulated;
     std::puts(same ? "the same as in simulation" : "not what simulation gives");
     return same ? 0 : 1;
   } catch (const rondo::Error& e) {

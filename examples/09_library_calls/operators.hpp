@@ -10,6 +10,8 @@ extern "C" {
 struct Executor;
 using RollGetWorkspaceSize = int(std::int64_t elements, std::int64_t shift, std::uint64_t* workspace_bytes,
                                  Executor** executor);
+/// Lets an executor be used any number of times. Without it, the second stage may be called once.
+using SetRepeatable = int(Executor* executor);
 /// Rotates x to the left by `shift` elements, in place.
 using Roll = int(float* x, void* workspace, std::uint64_t workspace_bytes, Executor* executor, void* stream);
 using DestroyExecutor = int(Executor* executor);

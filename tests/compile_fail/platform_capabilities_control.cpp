@@ -74,6 +74,7 @@ struct Mine : NullPlatform {
     bool is_recorded(std::uint32_t, const void*) const noexcept;
     bool has_recorded() const noexcept;
     Status wait() noexcept;
+    Status may_close() noexcept;
   };
   Stream& callers_stream() noexcept;
   std::vector<std::byte> learned(const Program&) const;

@@ -15,6 +15,7 @@
 #include <doctest/doctest.h>
 #include <random.hpp>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <deque>
@@ -55,6 +56,32 @@ void mix(std::int64_t* words) {
       element = (update ? element * 33 : 0) + hash + static_cast<std::uint32_t>(r * 7 + c);
     }
   }
+}
+
+/// The same on a core of the stand-in's. It reads through the core's cache, and writes by copies: tasks may write to
+/// one line at the same time, and a cache writes whole lines back.
+[[maybe_unused]] std::uint64_t mix_on_core(std::int64_t* args) {
+  std::int64_t words[13];
+  for (int w = 0; w < 13; ++w) words[w] = static_cast<std::int64_t>(rondo_stand_in_core_load(args + w));
+  std::int64_t own[13];
+  std::copy(words, words + 13, own);
+  std::vector<std::uint32_t> parts[3];
+  for (int t = 0; t < 3; ++t) {
+    const std::int64_t rows = words[4 * t + 1], cols = words[4 * t + 2];
+    for (std::int64_t i = 0; i < rows * cols; ++i) {
+      const std::int64_t at = words[4 * t] + 4 * (i / cols * words[4 * t + 3] + i % cols);
+      const std::uint64_t pair = rondo_stand_in_core_load(reinterpret_cast<const void*>(at & ~std::int64_t{7}));
+      parts[t].push_back(static_cast<std::uint32_t>(at % 8 == 0 ? pair : pair >> 32));
+    }
+    own[4 * t] = reinterpret_cast<std::int64_t>(parts[t].data());
+    own[4 * t + 3] = cols;
+  }
+  mix(own);
+  for (std::int64_t r = 0; r < words[1]; ++r) {
+    rondo_stand_in_core_copy(reinterpret_cast<void*>(words[0] + 4 * r * words[3]), parts[0].data() + r * words[2],
+                             4 * static_cast<std::size_t>(words[2]));
+  }
+  return 0;
 }
 
 /// The program: what it does follows from the seed alone. `B` makes tensors, opens scopes and runs operations.
@@ -227,7 +254,8 @@ struct Orchestrating {
   void add(const auto& out, bool update, const auto& x, Part px, const auto& y, Part py, Part p, std::uint32_t salt) {
     const auto with = [&](const auto&... inputs) {
       const auto handed = update ? updates(out) : runtime::writes(out);
-      last = round.add_raw("mix", CoreType::vector, &mix, handed, std::int64_t{p.rows}, std::int64_t{p.cols},
+      const CoreType core = salt % 4 < 2 ? CoreType::cube : CoreType::vector;
+      last = round.add_raw("mix", core, &mix, handed, std::int64_t{p.rows}, std::int64_t{p.cols},
                            static_cast<std::int64_t>(out.stride(0)), inputs..., std::int64_t{salt});
     };
     const auto part = [&](const auto& region, Part q, auto then) {
@@ -281,7 +309,7 @@ void check_seeds(Setting setting, std::uint32_t first, std::uint32_t count) {
     stand_in::Binary cores;
     cores.add("rondo_dispatch", &rondo_stand_in_dispatch, true, true);
     binary = cores.bytes();
-    rondo_stand_in_task("mix", 1, &mix);
+    for (const int core : {0, 1}) rondo_stand_in_cached_task("mix", core, &mix_on_core);
     if (setting.blocks != 0) options.orchestrator.cores = KernelBinary::from_memory(binary);
     options.orchestrator.blocks = setting.blocks;
   }
@@ -333,8 +361,8 @@ TEST_CASE_TEMPLATE("built on a device by a program of its own, random orchestrat
   check_seeds<typename C::P, typename C::R>({2, false, false}, 40'000, scaled(200));
 }
 
-TEST_CASE_TEMPLATE("on a device's vector cores, random orchestrations give what plain memory gives", C,
-                   RONDO_RUNTIMES(A2A3OverStandIn)) {
+TEST_CASE_TEMPLATE("on a device's cores of both types, random orchestrations give what plain memory gives", C,
+                   RONDO_RUNTIMES(A2A3OverStandIn), RONDO_RUNTIMES(A5OverStandIn)) {
   check_seeds<typename C::P, typename C::R>({0, false, false, 1}, 60'000, scaled(80));
   check_seeds<typename C::P, typename C::R>({0, false, true, 2}, 70'000, scaled(80));
 }

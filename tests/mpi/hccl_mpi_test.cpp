@@ -15,6 +15,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -37,6 +38,11 @@ struct Twice {
 };
 
 constexpr std::size_t n = 3000;  // more than the stand-in passes on at once
+
+struct Logged : rondo::DefaultPolicies {
+  static inline std::string text;
+  static void log(rondo::LogEvent, const char* line) noexcept { text.append(line).append("\n"); }
+};
 
 /// Integers, whose sums are exact.
 Floats input_of(int rank, int round) {
@@ -179,6 +185,52 @@ TEST_CASE("Communicators of another device or platform, and types that HCCL lack
   rondo_stand_in_reset();
 }
 
+TEST_CASE("A communicator without all of its ranks is not made") {
+  struct Alone {  // the first of two ranks
+    [[nodiscard]] static int rank() { return 0; }
+    [[nodiscard]] static int size() { return 2; }
+    [[nodiscard]] static std::vector<std::uint64_t> gather(std::span<const std::uint64_t> numbers) {
+      std::vector<std::uint64_t> all(numbers.begin(), numbers.end());
+      all.insert(all.end(), numbers.begin(), numbers.end());
+      return all;
+    }
+  };
+  rondo_stand_in_hccl_patience(100);
+  rondo_stand_in_chip("a2a3");
+  const auto live = rondo_stand_in_live(nullptr);
+  try {
+    const Alone group;
+    const rondo::HcclCommunicator ranks(group, {});
+    FAIL("it was made");
+  } catch (const rondo::Error& e) {
+    CHECK(e.code() == Errc::timed_out);
+    CHECK(std::string(e.what()).find("HcclCommInitRootInfo: HCCL returned 9, connect timeout") != std::string::npos);
+  }
+  CHECK(rondo_stand_in_live(nullptr) == live);
+  rondo_stand_in_hccl_patience(5'000);
+}
+
+TEST_CASE("Elements of 16 bits are reduced") {
+  const mpi::Group group;
+  Ranks ranks(group);
+  rondo::TaskGraph graph;
+  const auto half = graph.inout<rondo::Float16>("half", {3});
+  const auto brain = graph.inout<rondo::BFloat16>("brain", {3});
+  graph.add_collective(Collective::all_reduce, half, *ranks);
+  graph.add_collective(Collective::all_reduce, brain, *ranks, {.reduction = Reduction::max});
+  auto session = rondo::open<A2A3OverStandIn>(graph);
+  const bool is_first = group.rank() == 0;
+  std::vector<rondo::Float16> h(3, rondo::Float16{std::uint16_t{0x3C00}});                          // 1
+  std::vector<rondo::BFloat16> b(3, rondo::BFloat16{std::uint16_t(is_first ? 0x40A0U : 0xC000U)});  // 5 and -2
+  REQUIRE(session.run_round(bind(half, h), bind(brain, b)).ok());
+  const std::uint16_t sums[] = {0, 0x3C00, 0x4000, 0, 0x4400};  // by the number of ranks: 1, 2 and 4
+  for (int i = 0; i < 3; ++i) {
+    CHECK(h[static_cast<std::size_t>(i)].bits == sums[group.size()]);
+    CHECK(b[static_cast<std::size_t>(i)].bits == 0x40A0);
+  }
+  CHECK(session.close().ok());
+}
+
 TEST_CASE("Graphs that differ, or would wait forever, are refused on all ranks") {
   const mpi::Group group;
   if (group.size() == 1) return;
@@ -298,6 +350,59 @@ TEST_CASE("Collectives in loops are captured with their section, which is a grap
   CHECK(text_of([&] {
           (void)rondo::open<A2A3OverStandIn>(apart.graph);
         }).find("might be repeated another number of times than on other ranks") != std::string::npos);
+}
+
+TEST_CASE("If one rank does not capture its graph, all ranks launch their tasks one by one, and the log says so") {
+  const mpi::Group group;
+  if (group.size() == 1) return;
+  rondo_stand_in_hccl_patience(2'000);
+  const bool is_odd_one = group.rank() == 1;
+  Ranks ranks(group, {.most_graphs = 3});
+  mpi::Communicator others(group);
+  const auto is_not_captured = [&](auto& onboard, auto& simulated, const A2A3OverStandIn::Options& options) {
+    Logged::text.clear();
+    auto session = rondo::open<A2A3OverStandIn, Logged>(onboard.graph, options);
+    auto simulation = rondo::open<rondo::A2A3Sim>(simulated.graph);
+    for (int round = 0; round < 2; ++round) {
+      CHECK(onboard.run(session, group.rank(), round) == simulated.run(simulation, group.rank(), round));
+    }
+    CHECK_FALSE(session.platform().is_captured());
+    CHECK(session.close().ok());
+    CHECK_MESSAGE(Logged::text.find("a rank did not capture the graph as the others did; tasks were launched one by "
+                                    "one") != std::string::npos,
+                  Logged::text);
+  };
+  Everything onboard(*ranks);
+  Everything simulated(others);
+  if (is_odd_one) rondo_stand_in_fault("aclmdlRICaptureEnd", 1, 107025);
+  is_not_captured(onboard, simulated, {});
+  A2A3OverStandIn::Options options;
+  options.capture = is_odd_one;
+  is_not_captured(onboard, simulated, options);
+  Looping looping(*ranks);
+  Looping simulated_loop(others);
+  if (is_odd_one) rondo_stand_in_fault("aclmdlRICaptureEnd", 2, 107025);  // of the second section
+  is_not_captured(looping, simulated_loop, {});
+  rondo_stand_in_reset();
+  rondo_stand_in_hccl_patience(5'000);
+}
+
+TEST_CASE("A replay with collectives that the runtime refuses fails its round, and the graph stays captured") {
+  const mpi::Group group;
+  Ranks ranks(group);
+  mpi::Communicator others(group);
+  Everything onboard(*ranks);
+  Everything simulated(others);
+  auto session = rondo::open<A2A3OverStandIn>(onboard.graph);
+  auto simulation = rondo::open<rondo::A2A3Sim>(simulated.graph);
+  rondo_stand_in_fault("aclmdlRIExecuteAsync", 1, 207000);  // on all ranks
+  Floats x(n), sum(n), part(n), given(n);
+  const Status status = session.run_round(bind(onboard.x, x), bind(onboard.sum, sum), bind(onboard.part, part),
+                                          bind(onboard.given, given));
+  CHECK(status.code() == Errc::unsupported);
+  CHECK_FALSE(status.poisoned());
+  CHECK(session.platform().is_captured());
+  CHECK(onboard.run(session, group.rank(), 0) == simulated.run(simulation, group.rank(), 0));
 }
 
 TEST_CASE("A rank that dies in a collective fails the rounds of the others, and their sessions are poisoned") {

@@ -568,6 +568,51 @@ TEST_CASE_TEMPLATE("What a capture would spoil is refused, and neither the captu
   CHECK(misuses() == "");
 }
 
+TEST_CASE_TEMPLATE("A session closes while its stream is captured, unless it would have to wait for the stream", P,
+                   A2A3OverStandIn, A5OverStandIn) {
+  if (std::getenv("RONDO_TEST_WITHOUT") != nullptr) return;
+  const Clean clean;
+  const Owner owner;
+  const auto live_of_owner = rondo_stand_in_live(nullptr);
+  for (const int rounds : {0, 1, 2}) {  // the second cannot be waited for during a capture
+    CAPTURE(rounds);
+    Graph g;
+    auto session = open<P>(g.graph, owner.options<P>());
+    auto m = std::make_unique<Memory<P>>(session.platform());
+    Floats x(n, 3), w(n, 1), y(n), s(n, 10);
+    REQUIRE(session.run_round(bind(g.x, x), bind(g.w, w), bind(g.y, y), bind(g.s, s)).ok());
+    if (rounds > 0) REQUIRE(m->enqueue(session, g, m->x.span(), m->y.span()).ok());
+    if (rounds > 1) {
+      rondo_stand_in_fault("aclrtRecordEvent", 0, 107000);
+      REQUIRE_FALSE(m->enqueue(session, g, m->x.span(), m->y.span()).ok());
+      rondo_stand_in_clear_faults();
+    }
+    REQUIRE(owner.c.capture_begin(owner.stream, capture_thread_local) == 0);
+    REQUIRE(owner.copy(m->other.span(), m->x.span()) == 0);
+    if (rounds > 1) {
+      const auto live = rondo_stand_in_live(nullptr);
+      const Status status = session.close();
+      CHECK(status.code() == Errc::busy);
+      CHECK(std::string(session.explain(status).c_str()).find("end the capture of your stream first") !=
+            std::string::npos);
+      CHECK(rondo_stand_in_live(nullptr) == live);
+      CHECK(owner.c.destroy_instance(owner.end_capture()) == 0);
+      REQUIRE(session.run_round(bind(g.x, x), bind(g.w, w), bind(g.y, y), bind(g.s, s)).ok());
+      m.reset();
+      CHECK(session.close().ok());
+    } else {
+      CHECK(m->x.release().ok());
+      m.reset();
+      const Status status = session.close();
+      CHECK_MESSAGE(status.ok(), std::string(session.explain(status).c_str()));
+      CHECK(rondo_stand_in_live(nullptr) == live_of_owner);
+      CHECK(owner.c.destroy_instance(owner.end_capture()) == 0);
+    }
+    CHECK(rondo_stand_in_live(nullptr) == live_of_owner);
+  }
+  CHECK(misuses() == "");
+}
+
 TEST_CASE_TEMPLATE("A capture that the runtime knows to be lost takes no round", P, A2A3OverStandIn, A5OverStandIn) {
   if (std::getenv("RONDO_TEST_WITHOUT") != nullptr) return;
   const Clean clean;

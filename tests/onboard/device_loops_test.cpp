@@ -8,6 +8,7 @@
 #include "onboard/fixture.hpp"
 
 #include <rondo/observe/device_tasks.hpp>
+#include <rondo/platform/onboard/library.hpp>
 #include <rondo/session/loop_report.hpp>
 
 #include <doctest/doctest.h>
@@ -15,6 +16,7 @@
 #include <cstdint>
 #include <cstring>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -59,6 +61,29 @@ struct KernelsOf {
   KernelBinary kernels[1];
 };
 
+/// A library call in which another thread copies, as a library's own threads may do.
+struct CopiesBeside {
+  static inline int copies = 0;   ///< while a stream was captured
+  static inline int refused = 0;  ///< the code of the last copy that was refused
+  void operator()(const LibraryCall& call) const {
+    platform::onboard::Calls c;
+    platform::onboard::open_library(c);
+    std::thread([&] {
+      std::int32_t value = 0;
+      void* memory = nullptr;
+      if (c.set_device(0) != 0 || c.malloc(&memory, 64, platform::onboard::huge_first) != 0) return;
+      const int code = c.copy(memory, 4, &value, 4, platform::onboard::host_to_device);
+      if (code != 0) refused = code;
+      (void)c.free(memory);
+      (void)c.reset_device(0);
+    }).join();
+    int is_captured = 0;
+    platform::onboard::RunInstance graph = nullptr;
+    if (c.capture_info(call.stream(), &is_captured, &graph) == 0 && is_captured == 1) ++copies;
+    P::enqueue_copy(call.stream(), call.data<void>(1), call.data<void>(0), sizeof(Int));
+  }
+};
+
 /// Counts to the inputs, or to the most.
 template <class Session>
 void count_in(Session& session, Counting& g) {
@@ -66,6 +91,47 @@ void count_in(Session& session, Counting& g) {
 }
 
 }  // namespace
+
+TEST_CASE("While a graph is captured, in whatever way, other threads may make synchronous copies") {
+  if (is_without()) return;
+  const Clean clean;
+  const auto open_and_count = [](const TaskGraph& graph, const P::Options& options) {
+    CopiesBeside::copies = CopiesBeside::refused = 0;
+    auto session = open<P>(graph, options);
+    CHECK(CopiesBeside::refused == 0);
+    CHECK(session.close().ok());
+    return CopiesBeside::copies;
+  };
+  TaskGraph plain;
+  const auto x = plain.input<Int>("x", {1});
+  for (const char* const name : {"y", "z"}) {
+    const auto copied = plain.workspace<Int>(std::string("copied to ") + name, {1});
+    plain.add_call(name, {reads(x), writes(copied)}, CopiesBeside{});
+    plain.add<Copy>(copied, plain.output<Int>(name, {1}));
+  }
+  P::Options options;
+  options.streams = 1;
+  CHECK(open_and_count(plain, options) == 2);
+  const std::vector<double> long_tasks(4, 100'000);
+  options.streams = 2;
+  options.task_ns = long_tasks;
+  CHECK(open_and_count(plain, options) == 2);
+  CHECK(calls("aclrtStreamWaitEvent") > 0);
+  TaskGraph loop;
+  const auto wanted = loop.input<Int>("wanted", {1});
+  const auto count = loop.inout<Int>("count", {1});
+  const auto before = loop.workspace<Int>("before", {1});
+  const auto within = loop.workspace<Int>("within", {1});
+  const auto done = loop.workspace<Int>("done", {1});
+  loop.add_call("before", {reads(wanted), writes(before)}, CopiesBeside{});
+  loop.repeat_until(done, 5, [&] {
+    loop.add_call("within", {reads(wanted), writes(within)}, CopiesBeside{});
+    loop.add<Until>(within, count, done);
+  });
+  loop.add<Copy>(before, loop.output<Int>("y", {1}));
+  CHECK(open_and_count(loop, {}) == 2);
+  CHECK(calls("aclmdlRICaptureToModelRIBegin") == 1);
+}
 
 TEST_CASE("A graph with loops is captured whole, and a round replays it with one call, without waits in between") {
   if (is_without()) return;

@@ -210,6 +210,23 @@ TEST_CASE_TEMPLATE("Blocks of independent tasks run at the same time, each on a 
   CHECK(session.close().ok());
 }
 
+TEST_CASE_TEMPLATE("With cores, the program of an a2a3 discards its copies of the inputs that the orchestration reads",
+                   C, RONDO_TEST_CASES) {
+  const Clean clean;
+  const OnCores cores;
+  const Interface g;
+  const auto orchestration = [&](auto& round) { in_turn(round, g.y, g.steps); };
+  auto session = open<typename C::P, With<typename C::R>>(g.graph, orchestration, cores.options<C>());
+  auto steps = session.allocate(g.steps);
+  REQUIRE(session.upload(steps, std::vector<std::int32_t>{1}).ok());
+  rondo_stand_in_reset();
+  Numbers y(count, 1);
+  REQUIRE(session.run_round(bind(g.y, y), bind(g.steps, steps)).ok());
+  CHECK(y == Numbers(count, 3 * (3 * 1 + 0) + 1));
+  CHECK(rondo_stand_in_aicpu_has_discarded(steps.span().data().address(), 4) ==
+        (C::P::Arch::npu_arch == arch::A2A3::npu_arch));
+}
+
 namespace {
 
 /// Runs three tasks in turn, of which the second does as it is told.
@@ -373,6 +390,99 @@ TEST_CASE_TEMPLATE("What is wrong with the cores' kernel is told when the sessio
   const auto bytes = binary.bytes();
   options.orchestrator.cores = KernelBinary::from_memory(bytes);
   CHECK(contains(refusal(options), "rondo_dispatch"));
+}
+
+namespace {
+
+/// Holds its core until the test lets it go.
+struct Holding : Task {
+  static constexpr std::string_view name = "holding";
+  static inline std::atomic<bool> has_begun{false};
+  static inline std::atomic<bool> may_end{false};
+  static std::uint64_t on_core(std::int64_t*) {
+    has_begun = true;
+    while (!may_end) rondo_stand_in_core_idle();
+    return 0;
+  }
+};
+/// Its core does not see what the AICPU writes afterwards.
+struct Deaf : Task {
+  static constexpr std::string_view name = "deaf";
+  static std::uint64_t on_core(std::int64_t*) {
+    rondo_stand_in_limit("cores_see_aicpu", 0);
+    return 0;
+  }
+};
+
+}  // namespace
+
+TEST_CASE_TEMPLATE("While another session holds the cores, they are not seen to start, and a round times out with that",
+                   C, RONDO_TEST_CASES) {
+  using Policies = With<typename C::R>;
+  const Clean clean;
+  const OnCores cores;
+  rondo_stand_in_cores(1);
+  rondo_stand_in_cached_task("holding", 1, &Holding::on_core);
+  TaskGraph graph;
+  const auto y = graph.inout<std::int64_t>("y", {8});
+  auto options = cores.options<C>();
+  const auto adds_one = [&](auto& round) { round.template add<Task>(y, std::int64_t{fine}); };
+  options.timeout_ms = 60'000;
+  auto holder = open<typename C::P, Policies>(
+      graph, [&](auto& round) { round.template add<Holding>(y, std::int64_t{fine}); }, options);
+  options.timeout_ms = 500;
+  auto other = open<typename C::P, Policies>(graph, adds_one, options);
+  REQUIRE(other.platform().dispatch().is_on_cores);
+  Holding::has_begun = Holding::may_end = false;
+  Numbers of_holder(8), of_other(8);
+  Status held;
+  std::thread round([&] { held = holder.run_round(bind(y, of_holder)); });
+  while (!Holding::has_begun) std::this_thread::yield();
+  {
+    auto late = open<typename C::P, Policies>(graph, adds_one, options);
+    const std::string why = late.platform().dispatch().reason.c_str();
+    CHECK_FALSE(late.platform().dispatch().is_on_cores);
+    CHECK_MESSAGE(contains(why, "of 3 cores, 3 were not seen to start"), why);
+  }
+  const Status status = other.run_round(bind(y, of_other));
+  CHECK(status.code() == Errc::timed_out);
+  const std::string said = other.explain(status).c_str();
+  CHECK_MESSAGE(contains(said, "no vector core started within 400 ms; other programs may hold them"), said);
+  Holding::may_end = true;
+  round.join();
+  CHECK_MESSAGE(held.ok(), std::string(holder.explain(held).c_str()));
+  (void)other.close();
+  CHECK(holder.close().ok());
+}
+
+TEST_CASE_TEMPLATE("A core that does not leave at the end of a round is named, and so are blocks that ran beside", C,
+                   RONDO_TEST_CASES) {
+  const Clean clean;
+  const OnCores cores;
+  rondo_stand_in_cached_task("deaf", 1, &Deaf::on_core);
+  TaskGraph graph;
+  const auto y = graph.inout<std::int64_t>("y", {8});
+  const auto z = graph.inout<std::int64_t>("z", {8});
+  const auto fails_with = [&](const auto& orchestration, Errc expected, const char* text) {
+    auto options = cores.options<C>();
+    options.task_timeout_ms = 1000;
+    auto session = open<typename C::P, With<typename C::R>>(graph, orchestration, options);
+    Numbers hy(8), hz(8);
+    const Status status = session.run_round(bind(y, hy), bind(z, hz));
+    rondo_stand_in_limit("cores_see_aicpu", 1);
+    CHECK(status.code() == expected);
+    CHECK(status.poisoned());
+    const std::string said = session.explain(status).c_str();
+    CHECK_MESSAGE(contains(said, text), said);
+    (void)session.close();
+  };
+  fails_with([&](auto& round) { round.template add<Deaf>(y, std::int64_t{fine}); }, Errc::device_failed,
+             "core 0 did not end its kernel");
+  const auto both_hang = [&](auto& round) {
+    round.template add<Task>(y, std::int64_t{hangs});
+    round.template add<Task>(z, std::int64_t{hangs});
+  };
+  fails_with(both_hang, Errc::timed_out, "gave no answer for 1000 ms; other blocks that were running: 1");
 }
 
 TEST_CASE_TEMPLATE("The example's kernel runs the example's tasks", P, A2A3OverStandIn, A5OverStandIn) {

@@ -71,9 +71,13 @@ template <class R>
 struct OnTheDevice {
   static inline int launches = 0;
   static inline std::uint64_t user = 0;
+  static inline runtime::OrchestratorArgs told;  ///< those of the last launch
+  static inline std::uint64_t told_at = 0;
   static void entry(std::int64_t* args) {
     ++launches;
-    runtime::orchestrate_on_device<R>(args, [](auto& round, const auto& io) {
+    told_at = reinterpret_cast<std::uint64_t>(args);
+    std::memcpy(static_cast<void*>(&told), args, sizeof(told));
+    runtime::orchestrate_on_device<R, stand_in::AicpuMemory>(args, [](auto& round, const auto& io) {
       user = io.user();
       orchestrate(round, io.template get<float, Direction::in>(0), io.template get<float, Direction::inout>(1),
                   io.template get<std::int32_t, Direction::in>(2));
@@ -264,10 +268,13 @@ TEST_CASE_TEMPLATE("On a2a3 the program discards its copies of what the host wro
                    RONDO_TEST_CASES) {
   const Clean clean;
   using P = typename C::P;
+  using Device = OnTheDevice<typename C::R>;
   constexpr bool needs_it = P::Arch::npu_arch == arch::A2A3::npu_arch;
   const Interface g;
-  const auto orchestration = [=, x = g.x, y = g.y, steps = g.steps](auto& round) { orchestrate(round, x, y, steps); };
-  auto session = open<P, With<typename C::R>>(g.graph, orchestration, small_rings<Options<C>>());
+  const auto bytes = program<typename C::R>();
+  auto options = small_rings<Options<C>>();
+  options.orchestrator.binary = KernelBinary::from_memory(bytes);
+  auto session = open<P, With<typename C::R>>(g.graph, on_device, options);
   auto x = session.allocate(g.x), y = session.allocate(g.y);
   REQUIRE(session.upload(x, Floats(32, 1)).ok());
   REQUIRE(session.upload(y, Floats(32, 2)).ok());
@@ -279,6 +286,12 @@ TEST_CASE_TEMPLATE("On a2a3 the program discards its copies of what the host wro
     CHECK(rondo_stand_in_aicpu_has_discarded(of_y, 128) == needs_it);
     CHECK_FALSE(rondo_stand_in_aicpu_has_written_back(of_x, 128));
     CHECK(rondo_stand_in_aicpu_has_written_back(of_y, 128) == needs_it);
+    const runtime::OrchestratorArgs& told = Device::told;
+    CHECK(rondo_stand_in_aicpu_has_discarded(Device::told_at, sizeof(told)));
+    CHECK(rondo_stand_in_aicpu_has_discarded(told.arena + told.tensors_at, told.result_at - told.tensors_at) ==
+          needs_it);
+    CHECK(rondo_stand_in_aicpu_has_written_back(told.arena + told.result_at, sizeof(runtime::OrchestratorResult)) ==
+          needs_it);
   }
 }
 

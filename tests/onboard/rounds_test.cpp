@@ -26,15 +26,15 @@ using namespace onboard_test;
 
 namespace {
 
-template <class P>
-Status round(RoundSession<P>& session, const Graph& g, float value, Floats& y, Floats& s) {
+template <class P, class... Rest>
+Status round(RoundSession<P, Rest...>& session, const Graph& g, float value, Floats& y, Floats& s) {
   Floats x(Graph::n, value), w(Graph::n, 1);
   y.assign(Graph::n, -1);
   s.assign(Graph::n, 10);
   return session.run_round(bind(g.x, x), bind(g.w, w), bind(g.y, y), bind(g.s, s));
 }
-template <class P>
-void check_rounds(RoundSession<P>& session, const Graph& g, int rounds = 5) {
+template <class P, class... Rest>
+void check_rounds(RoundSession<P, Rest...>& session, const Graph& g, int rounds = 5) {
   Floats y, s;
   for (int r = 1; r <= rounds; ++r) {
     const auto value = static_cast<float>(r);
@@ -562,11 +562,19 @@ TEST_CASE_TEMPLATE("Rounds in flight of any shape are staged whole, within the l
   CHECK(report.bytes(MemoryKind::pinned_host).value > before);
 }
 
-TEST_CASE("A refused capture is counted, and rounds are plain launches") {
+namespace {
+struct Logging : DefaultPolicies {
+  static inline std::string text;
+  static void log(LogEvent, const char* line) noexcept { text.append(line).append("\n"); }
+};
+}  // namespace
+
+TEST_CASE("A refused capture is counted and logged, and rounds are plain launches") {
   const Clean clean;
   Graph g;
   rondo_stand_in_fault("aclmdlRICaptureEnd", 1, 107038);
-  auto session = open<A2A3OverStandIn>(g.graph);
+  Logging::text.clear();
+  auto session = open<A2A3OverStandIn, Logging>(g.graph);
   check_rounds(session, g, 1);
   rondo_stand_in_reset();
   check_rounds(session, g, 10);
@@ -574,6 +582,8 @@ TEST_CASE("A refused capture is counted, and rounds are plain launches") {
   CHECK(session.platform().refused_captures() == 1);
   CHECK(calls("aclrtLaunchKernelV2") == 30);
   CHECK(calls("aclmdlRIExecuteAsync") == 0);
+  CHECK(session.close().ok());
+  CHECK(Logging::text.find("the runtime refused 1 captures; tasks were launched one by one") != std::string::npos);
 }
 
 TEST_CASE_TEMPLATE("A round may part from what the rounds before it moved at any of its steps", P, A2A3OverStandIn,

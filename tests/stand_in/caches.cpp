@@ -199,12 +199,46 @@ void CoreCache::wait_for_copies() {
   copies_.clear();
 }
 
+namespace {
+
+/// The cores that kernels on cube and vector cores hold: for each block a cube core with its two vector cores.
+class HeldCores {
+ public:
+  /// Waits until a core is free, and holds it. @returns false if the kernel must end first
+  bool take(const std::atomic<bool>& is_ended) {
+    std::unique_lock lock{mutex_};
+    while (!is_ended.load(std::memory_order_acquire)) {
+      if (held_ < cores_of_machine()) return ++held_, true;
+      changed_.wait_until(lock, std::chrono::system_clock::now() + std::chrono::milliseconds(1));
+    }
+    return false;
+  }
+  void give_back() {
+    const std::lock_guard lock{mutex_};
+    --held_;
+    changed_.notify_all();
+  }
+
+ private:
+  static std::uint32_t cores_of_machine() {
+    const std::lock_guard lock{Machine::instance().mutex};
+    return Machine::instance().cores;
+  }
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::uint32_t held_ = 0;
+};
+HeldCores held_cores;
+
+}  // namespace
+
 int run_on_cores(const Op& op, std::string& text) {
   const auto* const args = op.bytes.empty() ? op.from : op.bytes.data();
   const std::shared_ptr<std::atomic<bool>> is_ended = op.is_ended;
   std::mutex mutex;
   std::condition_variable done;
-  std::uint32_t left = 3 * op.blocks;
+  std::uint32_t left = 0;
+  std::vector<std::atomic<int>> left_of_block(op.blocks);
   int code = ok;
   const auto work = [&](int type, std::uint32_t index) {
     const Inside inside;
@@ -231,12 +265,21 @@ int run_on_cores(const Op& op, std::string& text) {
       text = failed;
       is_ended->store(true, std::memory_order_release);
     }
+    if (--left_of_block[type == 0 ? index : index / 2] == 0) held_cores.give_back();
     --left;
     done.notify_all();
   };
   std::vector<std::thread> threads;
-  for (std::uint32_t b = 0; b < op.blocks; ++b) threads.emplace_back(work, 0, b);
-  for (std::uint32_t v = 0; v < 2 * op.blocks; ++v) threads.emplace_back(work, 1, v);
+  for (std::uint32_t b = 0; b < op.blocks && held_cores.take(*is_ended); ++b) {
+    left_of_block[b] = 3;
+    {
+      const std::lock_guard lock{mutex};
+      left += 3;
+    }
+    threads.emplace_back(work, 0, b);
+    threads.emplace_back(work, 1, 2 * b);
+    threads.emplace_back(work, 1, 2 * b + 1);
+  }
   {
     std::unique_lock lock{mutex};
     const auto is_over = [&] { return left == 0; };

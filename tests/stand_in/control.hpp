@@ -43,7 +43,7 @@ void rondo_stand_in_hold();
 void rondo_stand_in_resume();
 /// Sets the time on the virtual clock, in nanoseconds, of the kernel of that name, of all kernels ("kernel"), or of a
 /// wait for an event ("wait"); the default is 0. On this clock streams run at the same time, and a kernel takes one
-/// core for each block.
+/// core for each block. Kernels on cube and vector cores hold them in any case: a block begins when a core is free.
 void rondo_stand_in_cost(const char* what, double ns);
 void rondo_stand_in_cores(std::uint32_t cores);
 /// The device's time on the virtual clock, in nanoseconds.

@@ -16,6 +16,7 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <cmath>
 #include <cstdio>
 #include <cstring>
 #include <functional>
@@ -51,11 +52,13 @@ struct Shared {
   struct Rank {
     std::atomic<std::uint64_t> arrived;  ///< the number of barriers that it has reached
     std::int64_t kind, count, type;      ///< the collective that it is in
+    std::int64_t is_captured;
     std::byte slot[slot_bytes];
   } ranks[most_ranks];
   struct Line {
     std::atomic<std::uint64_t> sent, taken;
     std::uint64_t bytes;
+    std::int64_t is_captured;
     std::byte slot[slot_bytes];
   } lines[most_ranks][most_ranks];  ///< from, to
 };
@@ -91,7 +94,37 @@ std::size_t bytes_of(std::int64_t type) {
   constexpr std::size_t bytes[] = {1, 2, 4, 2, 4, 8, 8, 1, 2, 4, 8, 2};
   return bytes[type];
 }
-bool can_reduce(std::int64_t type) { return type == 2 || type == 4 || type == 5 || type == 10; }
+constexpr std::int64_t float16 = 3, bfloat16 = 11;
+bool can_reduce(std::int64_t type) {
+  return type == 2 || type == float16 || type == 4 || type == 5 || type == 10 || type == bfloat16;
+}
+
+/// The elements of 16 bits, in which a reduction rounds each step towards zero; small integers are exact.
+template <int exponent_bits>
+struct Half {
+  static constexpr int fraction_bits = 15 - exponent_bits;
+  static constexpr int bias = (1 << (exponent_bits - 1)) - 1;
+  std::uint16_t bits = 0;
+
+  Half() = default;
+  explicit Half(float value) {
+    int exponent = 0;
+    const float fraction = std::frexp(std::fabs(value), &exponent);  // from 0.5 to 1
+    if (fraction != 0) {
+      const auto digits = static_cast<std::uint32_t>(std::ldexp(fraction, fraction_bits + 1));
+      bits = static_cast<std::uint16_t>(((exponent - 1 + bias) << fraction_bits) + (digits - (1U << fraction_bits)));
+    }
+    if (value < 0) bits |= 0x8000U;
+  }
+  operator float() const {  // NOLINT(google-explicit-constructor): it calculates as a float does
+    const int exponent = (bits & 0x7FFFU) >> fraction_bits;
+    const auto digits = static_cast<float>((bits & ((1U << fraction_bits) - 1)) + (1U << fraction_bits));
+    const float value = exponent == 0 ? 0 : std::ldexp(digits, exponent - bias - fraction_bits);
+    return (bits & 0x8000U) != 0 ? -value : value;
+  }
+};
+using Float16 = Half<5>;
+using BFloat16 = Half<8>;
 
 template <class T>
 void reduce_as(std::byte* to, const std::byte* from, std::size_t bytes, std::int64_t op) {
@@ -99,12 +132,14 @@ void reduce_as(std::byte* to, const std::byte* from, std::size_t bytes, std::int
     T a, b;
     std::memcpy(&a, to + at, sizeof(T));
     std::memcpy(&b, from + at, sizeof(T));
-    a = op == 0 ? a + b : op == 1 ? a * b : op == 2 ? std::max(a, b) : std::min(a, b);
+    a = op == 0 ? T(a + b) : op == 1 ? T(a * b) : op == 2 ? std::max(a, b) : std::min(a, b);
     std::memcpy(to + at, &a, sizeof(T));
   }
 }
 void reduce(std::byte* to, const std::byte* from, std::size_t bytes, std::int64_t type, std::int64_t op) {
   if (type == 2) reduce_as<std::int32_t>(to, from, bytes, op);
+  if (type == float16) reduce_as<Float16>(to, from, bytes, op);
+  if (type == bfloat16) reduce_as<BFloat16>(to, from, bytes, op);
   if (type == 4) reduce_as<float>(to, from, bytes, op);
   if (type == 5) reduce_as<std::int64_t>(to, from, bytes, op);
   if (type == 10) reduce_as<double>(to, from, bytes, op);
@@ -112,8 +147,13 @@ void reduce(std::byte* to, const std::byte* from, std::size_t bytes, std::int64_
 
 /// The words of a launch.
 struct Words {
-  std::int64_t comm, kind, from, to, count, type, op, other;
+  std::int64_t comm, kind, from, to, count, type, op, other, is_captured;
 };
+
+/// On a device, ranks of which only some run a captured graph wait for each other forever.
+void check_captures(std::int64_t one, std::int64_t other) {
+  if (one != other) throw std::runtime_error("a captured collective meets one that is not captured");
+}
 
 void exchange(Comm& c, const Words& w, std::byte* from, std::byte* to, std::size_t bytes) {
   const bool sends = Kind{w.kind} == Kind::send;
@@ -122,12 +162,14 @@ void exchange(Comm& c, const Words& w, std::byte* from, std::byte* to, std::size
     const std::size_t n = std::min(slot_bytes, bytes - at);
     if (sends) {
       line.bytes = bytes;
+      line.is_captured = w.is_captured;
       std::memcpy(line.slot, from + at, n);
       const std::uint64_t number = line.sent.fetch_add(1, std::memory_order_release) + 1;
       wait_until([&] { return line.taken.load(std::memory_order_acquire) >= number; });
     } else {
       const std::uint64_t number = line.taken.load(std::memory_order_relaxed) + 1;
       wait_until([&] { return line.sent.load(std::memory_order_acquire) >= number; });
+      check_captures(line.is_captured, w.is_captured);
       if (line.bytes != bytes) throw std::runtime_error("a send and its recv differ in size");
       std::memcpy(to + at, line.slot, n);
       line.taken.store(number, std::memory_order_release);
@@ -137,10 +179,11 @@ void exchange(Comm& c, const Words& w, std::byte* from, std::byte* to, std::size
 
 void together(Comm& c, const Words& w, std::byte* from, std::byte* to, std::size_t bytes) {
   auto& own = c.shared->ranks[c.rank];
-  own.kind = w.kind, own.count = w.count, own.type = w.type;
+  own.kind = w.kind, own.count = w.count, own.type = w.type, own.is_captured = w.is_captured;
   meet(c);
   for (std::uint32_t r = 0; r < c.ranks; ++r) {
     const auto& other = c.shared->ranks[r];
+    check_captures(other.is_captured, w.is_captured);
     if (other.kind != w.kind || other.count != w.count || other.type != w.type) {
       throw std::runtime_error("the ranks are at different collectives");
     }
@@ -203,7 +246,8 @@ int launch(Kind kind, void* from, void* to, std::uint64_t count, int type, int o
           static_cast<std::int64_t>(count),
           type,
           op,
-          other};
+          other,
+          status};
   return aclrtLaunchKernelWithHostArgs(c->function, 1, stream, nullptr, &w, sizeof(w), nullptr, 0) == 0 ? 0 : internal;
 }
 
@@ -237,6 +281,9 @@ int HcclCommInitRootInfo(std::uint32_t ranks, const void* info, std::uint32_t ra
   try {
     wait_until([&] { return c->shared->joined.load() == ranks; });
   } catch (const std::exception&) {
+    shm_unlink(name);
+    munmap(memory, sizeof(Shared));
+    delete c;
     return timeout;
   }
   if (rank == 0) shm_unlink(name);

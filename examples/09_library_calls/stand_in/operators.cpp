@@ -13,6 +13,8 @@ extern "C" int aclrtMemcpyAsync(void* to, std::size_t room, const void* from, st
 struct Executor {
   std::size_t bytes;
   std::size_t shift_bytes;
+  bool is_repeatable = false;
+  bool was_used = false;
 };
 
 extern "C" int op_roll_get_workspace_size(std::int64_t elements, std::int64_t shift, std::uint64_t* workspace_bytes,
@@ -24,8 +26,15 @@ extern "C" int op_roll_get_workspace_size(std::int64_t elements, std::int64_t sh
   return 0;
 }
 
+extern "C" int op_set_repeatable(Executor* executor) {
+  executor->is_repeatable = true;
+  return 0;
+}
+
 extern "C" int op_roll(float* x, void* workspace, std::uint64_t workspace_bytes, Executor* executor, void* stream) {
   if (workspace_bytes < executor->bytes) return 161002;
+  if (executor->was_used && !executor->is_repeatable) return 561103;  // a vendor's library has freed it
+  executor->was_used = true;
   const auto copy = [&](void* to, const void* from, std::size_t size) {
     constexpr int device_to_device = 3;
     return size == 0 ? 0 : aclrtMemcpyAsync(to, size, from, size, device_to_device, stream);

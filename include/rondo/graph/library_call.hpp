@@ -82,6 +82,10 @@ concept HasSessionHooks = requires(F& callable, const CallSession& session) {
   callable.session_opens(session);
   { callable.session_closes(session) } noexcept;
 };
+/// Optional, with the hooks above: `void session_captures(const CallSession&)` is called on onboard platforms when the
+/// graph was captured, or is not going to be, and may change `capture`. If it throws an Error, opening fails.
+template <class F>
+concept HasCaptureHook = requires(F& callable, const CallSession& session) { callable.session_captures(session); };
 /// Optional: `static constexpr bool waits_for_others = true;`, if the call waits for other processes. In the order of
 /// the graph, its task comes after all tasks that do not depend on it.
 template <class F>

@@ -369,18 +369,17 @@ concept HasQueuedOrchestration =
 /// * `Status copy_before_replays(device, const void*, Bytes)` copies data of recorded tasks before it returns;
 /// * `Status note_recorded(tensor, host)` notes that a recorded round copies this host memory; `bool
 /// is_recorded(tensor, host) const` and `bool has_recorded() const` return whether one does;
-/// * `Status wait()` returns when the rounds that were put on the stream are over.
+/// * `Status wait()` returns when the rounds that were put on the stream are over;
+/// * `Status may_close()` returns why the session cannot be closed while the owner captures the stream, or ok.
 template <class P>
 concept HasCallersStream = detail::declares<P, Capability::callers_stream> &&
                            requires(P& p, detail::CallersStreamOf<P>& stream, DevicePtr<std::byte> device,
-                                    const void* from, void* to, Bytes size) {
+                                    DevicePtr<const std::byte> result, const void* from, void* to, Bytes size) {
                              { p.callers_stream() } noexcept;
                              { stream.begin() } noexcept -> std::same_as<Status>;
                              { stream.is_recording() } noexcept -> std::same_as<bool>;
                              { stream.copy_in(device, from, size, true) } noexcept -> std::same_as<Status>;
-                             {
-                               stream.copy_out(to, DevicePtr<const std::byte>{device}, size)
-                             } noexcept -> std::same_as<Status>;
+                             { stream.copy_out(to, result, size) } noexcept -> std::same_as<Status>;
                              { stream.end() } noexcept -> std::same_as<Status>;
                              { stream.event() } noexcept -> std::same_as<void*>;
                              { stream.copy_before_replays(device, from, size) } noexcept -> std::same_as<Status>;
@@ -388,6 +387,7 @@ concept HasCallersStream = detail::declares<P, Capability::callers_stream> &&
                              { stream.is_recorded(std::uint32_t{}, from) } noexcept -> std::same_as<bool>;
                              { stream.has_recorded() } noexcept -> std::same_as<bool>;
                              { stream.wait() } noexcept -> std::same_as<Status>;
+                             { stream.may_close() } noexcept -> std::same_as<Status>;
                            };
 
 /// Records each allocation and release, of pinned memory, too, in memory::Registry::instance(), so that sessions can

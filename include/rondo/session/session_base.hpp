@@ -131,27 +131,15 @@ class SessionBase {
 
   /// Waits for the rounds in flight, also those that their completions submit, and releases everything; later rounds
   /// return `closed`. Also works on a poisoned session: the round that failed has already returned its failure, so
-  /// close() only returns a failure to release. Errors: also timed_out for rounds on a caller's stream that do not end.
-  /// Further calls have no effect.
+  /// close() only returns a failure to release. Errors: also timed_out for rounds on a caller's stream that do not end;
+  /// busy, and nothing is released, if something of the session's is on a caller's stream that is being captured, so
+  /// that it cannot be waited for. Further calls have no effect.
   Status close() noexcept {
     if (state_ == State::closed) return {};
-    const bool is_told = poisoned();  // the round that failed has returned its failure
-    const Status finished = derived().finish_all();
-    log_closing<Policies>(platform_, derived().rounds());
-    derived().drop_open_round();
-    Status status = derived().wait_for_device();
-    const auto keep = [&status](Status next) { status = first_failure(status, next); };
-    const Status queue_closed = derived().close_queue();  // no work of its rounds may run while programs are unloaded
-    keep(derived().close_instances());
-    if (state_ == State::poisoned) status = is_told ? Status{} : finished;
-    keep(queue_closed);
-    arena_watch_.forget();
-    if (blocks_ != nullptr) keep(blocks_->close());
-    keep(derived().release_arena());
-    if constexpr (HasClose<P>) keep(platform_.close());
-    state_ = State::closed;
-    derived().note_closed();
-    return status;
+    if constexpr (HasCallersStream<P>) {
+      if (const Status status = platform_.callers_stream().may_close(); !status) return status;
+    }
+    return close_anyway();
   }
 
   // --- state
@@ -186,9 +174,29 @@ class SessionBase {
       : platform_{options}, values_{view}, uploaded_(view.tensors.size()) {}
   ~SessionBase() = default;
 
+  [[gnu::noinline]] Status close_anyway() noexcept {
+    const bool is_told = poisoned();  // the round that failed has returned its failure
+    const Status finished = derived().finish_all();
+    log_closing<Policies>(platform_, derived().rounds());
+    derived().drop_open_round();
+    Status status = derived().wait_for_device();
+    const auto keep = [&status](Status next) { status = first_failure(status, next); };
+    const Status queue_closed = derived().close_queue();  // no work of its rounds may run while programs are unloaded
+    keep(derived().close_instances());
+    if (state_ == State::poisoned) status = is_told ? Status{} : finished;
+    keep(queue_closed);
+    arena_watch_.forget();
+    if (blocks_ != nullptr) keep(blocks_->close());
+    keep(derived().release_arena());
+    if constexpr (HasClose<P>) keep(platform_.close());
+    state_ = State::closed;
+    derived().note_closed();
+    return status;
+  }
   /// The body of the destructors. Not inlined, because programs have a destructor call at the end of each scope.
   [[gnu::noinline]] void close_and_report() noexcept {
-    if (const Status status = close(); !status && status.code() != Errc::poisoned) {
+    if (state_ == State::closed) return;
+    if (const Status status = close_anyway(); !status && status.code() != Errc::poisoned) {
       Policies::report_unclosed(status, derived().explain(status).c_str());
     }
   }

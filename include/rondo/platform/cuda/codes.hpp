@@ -155,6 +155,7 @@ struct Api {
   static constexpr const char* launch_refresh = "cuLaunchKernel";
 
   static constexpr Result code_not_open = not_initialised;
+  static constexpr Result code_stream_is_captured = stream_is_captured;
   static constexpr Result code_bad_parameter = invalid_value;
   static constexpr Result code_out_of_host_memory = out_of_memory;
   static constexpr std::uint32_t plain_event = event_no_timing;

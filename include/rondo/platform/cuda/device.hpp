@@ -93,6 +93,8 @@ class Device {
     }
     return code;
   }
+  /// Does what enter() does, also while the caller's stream is in capture mode, for calls that release something.
+  [[nodiscard]] Result enter_to_release() noexcept { return make_current(); }
   /// @throws Error unless the code is a success
   void must(const char* call, Result code) const {
     if (code != stream_is_captured) return check(driver(), platform_, call, code);
@@ -215,8 +217,7 @@ class Device {
     Result first = stream_ == nullptr ? success : wait();
     if (first == waited_too_long && !is_gone()) first = wait();
     if (stream_ == nullptr && aside_ == nullptr && snapshots_ == nullptr) return first;
-    const Result entered = enter();
-    if (entered != stream_is_captured) keep_first(first, entered);
+    keep_first(first, enter_to_release());
     if (stream_ != nullptr && options_.stream == nullptr) keep_first(first, calls().destroy_stream(stream_));
     if (aside_ != nullptr) keep_first(first, calls().destroy_stream(aside_));
     if (snapshots_ != nullptr) keep_first(first, calls().free_host(snapshots_));

@@ -45,10 +45,10 @@ class DeviceMemory : public streams::DeviceBlocks<DeviceMemory, Block> {
   }
   /// @returns the first failure
   [[nodiscard]] Result free(const Block& block) noexcept {
-    const Result entered = device_.enter();
+    const Result entered = device_.enter_to_release();
     const Result freed = block.host != nullptr ? device_.calls().free_host(host_pointer(block.whole))
                                                : released(device_.driver().free(block.whole));
-    return entered == success || entered == stream_is_captured ? freed : entered;
+    return entered == success ? freed : entered;
   }
 
  private:

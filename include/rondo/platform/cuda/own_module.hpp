@@ -38,9 +38,9 @@ class OwnModule {
   /// @returns the first failure
   Result release() noexcept {
     if (module_ == nullptr) return success;
-    const Result entered = device_.enter();
+    const Result entered = device_.enter_to_release();
     const Result code = released(device_.driver().unload_module(std::exchange(module_, nullptr)));
-    return entered == success || entered == stream_is_captured ? code : entered;
+    return entered == success ? code : entered;
   }
 
  private:

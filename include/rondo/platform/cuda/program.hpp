@@ -105,7 +105,7 @@ class Program {
   Result release() noexcept {
     if (launches_.empty() && modules_.empty() && !is_graph()) return success;
     Result first = device_.wait();
-    if (const Result entered = device_.enter(); entered != stream_is_captured) keep_first(first, entered);
+    keep_first(first, device_.enter_to_release());
     const auto destroy = [&](GraphExec& exec) {
       if (exec != nullptr) keep_first(first, released(driver().destroy_exec(std::exchange(exec, nullptr))));
     };

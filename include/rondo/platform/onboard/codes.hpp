@@ -204,6 +204,7 @@ struct Api {
   static constexpr const char* launch_refresh = "aclrtLaunchKernelWithHostArgs";
 
   static constexpr AclError code_not_open = onboard::code_not_open;
+  static constexpr AclError code_stream_is_captured = onboard::code_stream_is_captured;
   static constexpr AclError code_bad_parameter = onboard::code_bad_parameter;
   static constexpr AclError code_out_of_host_memory = onboard::code_out_of_host_memory;
   static constexpr std::uint32_t plain_event = event_flag_sync;

@@ -145,7 +145,7 @@ class CoreKernel {
   AclError release(bool by_force) noexcept {
     if (function_ == nullptr) return code_ok;
     function_ = nullptr;
-    AclError first = device_.enter();
+    AclError first = device_.enter_to_release();
     if (!by_force && round_ != 0) {
       const AclError waited = device_.synchronize(stream_);
       by_force = errc_of(waited) == Errc::timed_out;

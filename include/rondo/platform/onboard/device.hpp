@@ -74,6 +74,8 @@ class Device {
   [[nodiscard]] std::string_view failed_kernel() const noexcept { return {kernel_.data(), kernel_.size()}; }
   /// Makes the device the calling thread's. Call it before each call of the runtime.
   [[nodiscard]] AclError enter() noexcept { return Runtime::has_entered(entry_) ? code_ok : enter_anew(); }
+  /// Does what enter() does, also while the caller's stream is being captured, for calls that release something.
+  [[nodiscard]] AclError enter_to_release() noexcept { return runtime_.enter(token_, options_.device); }
   /// Allocates device memory for the platform's own use; give_back() frees it.
   [[nodiscard]] AclError take(void** memory, std::uint64_t size) const noexcept {
     return calls().malloc(memory, size, huge_first);
@@ -207,9 +209,10 @@ class Device {
     kernel_ = {};
     kernel_.append(kernel);
     has_failed_ = has_failed_ || (status_of(code).poisoned() && !may_go_on(code));
-    text_ = streams::is_own_text(code)        ? Error::Text(call)
-            : code == code_stream_is_captured ? Error::Text("Options::stream is being captured")
-                                              : Error::Text{call, " returned ", code};
+    text_ = streams::is_own_text(code) ? Error::Text(call)
+            : code == code_stream_is_captured
+                ? Error::Text("Options::stream is being captured; end the capture of your stream first")
+                : Error::Text{call, " returned ", code};
     if (!kernel.empty()) text_.append(", kernel '"), text_.append(kernel), text_.append("'");
     if (said != nullptr && *said != '\0') {
       text_.append(": ");

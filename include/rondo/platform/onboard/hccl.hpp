@@ -119,9 +119,8 @@ struct HcclCalls {
   }
 }
 
-inline constexpr std::size_t hccl_devices = Runtime::max_devices;
 /// The number of graphs with collectives that are open on each device, in this process.
-inline std::atomic<std::uint32_t> hccl_graphs[hccl_devices]{};
+inline std::atomic<std::uint32_t> hccl_graphs[Runtime::max_devices]{};
 
 }  // namespace platform::onboard
 
@@ -206,6 +205,7 @@ class HcclCommunicator {
   struct Call {
     Operation& operation;
     void session_opens(const CallSession& session) { operation.open(session); }
+    void session_captures(const CallSession& session) const { operation.ranks.compare_captures(session); }
     void session_closes(const CallSession& session) noexcept { operation.close(session); }
     void operator()(const LibraryCall& call) {
       const std::size_t last = call.tensors() - 1;
@@ -352,6 +352,19 @@ class HcclCommunicator {
                 Error::Text{session.platform.name, ": more than ", options_.most_graphs,
                             " graphs with collectives would be open on device ", options_.device,
                             ", and HCCL would hang; close a session, or keep fewer shapes or slots"});
+  }
+  /// Compares how the ranks captured the graph, at the communicator's first call in it. @throws Error unsupported: this
+  /// rank would give its captured graph up, and has told the ranks of another communicator that it keeps it
+  void compare_captures(const CallSession& session) const {
+    if (!is_first(session)) return;
+    CallCapture& own = *session.capture;
+    const std::uint64_t told = own.is_unlike_other ? 0 : own.way;
+    const std::vector<std::uint64_t> ways = gather_(std::vector<std::uint64_t>{told});
+    const bool differs = ways != std::vector<std::uint64_t>(ways.size(), told);
+    if (std::exchange(own.is_shared, true) && differs && !own.is_unlike_other) {
+      throw Error(Errc::unsupported, Error::Text("only some ranks captured; set Options::capture = false on all"));
+    }
+    own.is_unlike_other = own.is_unlike_other || differs;
   }
   void end_graph(std::uint32_t graphs) const noexcept {
     platform::onboard::hccl_graphs[options_.device].fetch_sub(graphs, std::memory_order_relaxed);

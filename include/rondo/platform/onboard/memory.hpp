@@ -51,7 +51,7 @@ class DeviceMemory : public streams::DeviceBlocks<DeviceMemory, Block> {
   }
   /// @returns the first failure
   [[nodiscard]] AclError free(const Block& block) noexcept {
-    AclError first = device_.enter();
+    AclError first = device_.enter_to_release();
     if (block.host != nullptr) {
       keep_first(first, calls().unregister_host(block.host));
       keep_first(first, calls().free_host(block.whole));

@@ -54,7 +54,7 @@ class Orchestrator {
   AclError release() noexcept {
     if (binary_ == nullptr) return code_ok;
     AclError first = device_.wait();
-    keep_first(first, device_.enter());
+    keep_first(first, device_.enter_to_release());
     keep_first(first, calls().unload(binary_));
     binary_ = nullptr;
     return first;

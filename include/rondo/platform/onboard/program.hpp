@@ -3,6 +3,7 @@
 #pragma once
 
 #include <rondo/args/args_table.hpp>
+#include <rondo/graph/call_sessions.hpp>
 #include <rondo/graph/connect_lanes.hpp>
 #include <rondo/graph/lanes.hpp>
 #include <rondo/graph/records.hpp>
@@ -47,6 +48,7 @@ class Program {
     if (fill_.bytes != 0) zeros_.prepare(fill_.bytes);
     cut(args);
     if (options_.capture && !options_.wait_after_each_task && calls().captures() && !launches_.empty()) capture(decide);
+    compare_captures();
     begin(*this);
   }
   Program(const Program&) = delete;
@@ -62,7 +64,7 @@ class Program {
     if (instance_ != nullptr) [[likely]] {
       call = "aclmdlRIExecuteAsync";
       code = calls().execute(instance_, stream);
-      if (code != code_ok && errc_of(code) == Errc::unsupported) [[unlikely]] {
+      if (code != code_ok && may_fall_back(code)) [[unlikely]] {
         code = drop_instance(instance_, call, stream);
         if (code == code_ok) code = run_all(call, stream);
       }
@@ -85,7 +87,7 @@ class Program {
     if (code == code_ok && graph != nullptr && !is_captured) {
       call = "aclmdlRIExecuteAsync";
       code = calls().execute(graph, stream);
-      if (code == code_ok || errc_of(code) != Errc::unsupported || !loops_.empty()) return code;
+      if (code == code_ok || !may_fall_back(code) || !loops_.empty()) return code;
       code = code_ok;  // task by task instead
     }
     for (const Launch* l = all().data(); code == code_ok && l != all().data() + all().size(); ++l) {
@@ -129,6 +131,8 @@ class Program {
   void remarks(Sink&& sink) const noexcept {
     const Error::Text refused{"the runtime refused ", refusals_, " captures; tasks were launched one by one"};
     if (refusals_ != 0) sink(refused.c_str());
+    if (capture_.is_unlike_other)
+      sink("a rank did not capture the graph as the others did; tasks were launched one by one");
     const Error::Text fewer{"the runtime had ", streams(), " of the ", wanted_streams_,
                             " streams over which the graph's tasks were to be spread"};
     if (streams() < wanted_streams_) sink(fewer.c_str());
@@ -158,12 +162,8 @@ class Program {
     // Even without kernels, library calls may still run, and their events may have to be released.
     if (launches_.has_nothing() && !is_captured() && !stepper_.has_events()) return code_ok;
     AclError first = device_.wait();
-    keep_first(first, device_.enter());
-    const auto destroy = [&](RunInstance& instance) {
-      if (instance != nullptr) keep_first(first, calls().destroy_instance(std::exchange(instance, nullptr)));
-    };
-    for (RunInstance* const instance : {&instance_, &after_fill_, &set_aside_}) destroy(*instance);
-    for (RunInstance& instance : sections_) destroy(instance);
+    keep_first(first, device_.enter_to_release());
+    keep_first(first, destroy_instances());
     keep_first(first, stepper_.release());
     keep_first(first, loops_.release());
     keep_first(first, launches_.release());
@@ -264,6 +264,28 @@ class Program {
     under_way_ = none;
     (void)drop_instance(instance, call, device_.stream());
   }
+  /// Notifies the library calls of the capture, and gives it up if a call requires that.
+  void compare_captures() {
+    const bool is_all = is_captured();
+    capture_.way = is_all && device_decides_ ? 2U : is_all ? 1U : 0U;
+    graph::tell_of_capture(view_, {device_.identity().platform, false, device_.number()}, capture_);
+    if (!capture_.is_shared || (capture_.way != 0 && !capture_.is_unlike_other)) return;
+    device_decides_ = false;
+    (void)destroy_instances();
+  }
+  AclError destroy_instances() noexcept {
+    AclError first = code_ok;
+    const auto destroy = [&](RunInstance& instance) {
+      if (instance != nullptr) keep_first(first, calls().destroy_instance(std::exchange(instance, nullptr)));
+    };
+    for (RunInstance* const instance : {&instance_, &after_fill_, &set_aside_}) destroy(*instance);
+    for (RunInstance& instance : sections_) destroy(instance);
+    return first;
+  }
+  /// Whether the tasks may be launched one by one after the runtime refused a replay.
+  [[nodiscard]] bool may_fall_back(AclError code) const noexcept {
+    return errc_of(code) == Errc::unsupported && !capture_.is_shared;
+  }
   /// Gives up a captured graph. @returns the result of waiting for a replay that still needs it
   [[gnu::cold]] AclError drop_instance(RunInstance& instance, const char*& call, Stream stream) noexcept {
     ++refusals_;
@@ -303,7 +325,7 @@ class Program {
       if (sections_.empty() || sections_[s] == nullptr) return launch_each(section(s), call, stream);
       call = "aclmdlRIExecuteAsync";
       AclError code = calls().execute(sections_[s], stream);
-      if (code == code_ok || errc_of(code) != Errc::unsupported) return code;
+      if (code == code_ok || !may_fall_back(code)) return code;
       code = drop_instance(sections_[s], call, stream);
       return code == code_ok ? launch_each(section(s), call, stream) : code;
     };
@@ -320,7 +342,7 @@ class Program {
     if (after_fill_ == nullptr) return run_all(call, stream);
     call = "aclmdlRIExecuteAsync";
     code = calls().execute(after_fill_, stream);
-    if (code == code_ok || errc_of(code) != Errc::unsupported) return code;
+    if (code == code_ok || !may_fall_back(code)) return code;
     instance_ = after_fill_;
     after_fill_ = nullptr;
     code = drop_instance(instance_, call, stream);
@@ -361,6 +383,7 @@ class Program {
   RunInstance set_aside_ = nullptr;   ///< the instance while rounds are launched in another way
   Stepper stepper_;
   bool device_decides_ = false;  ///< whether the instance contains the graph's loops
+  CallCapture capture_;          ///< what library calls were notified of, and answered
   Launches::Fill fill_;
   std::uint32_t refusals_ = 0;
   std::uint32_t streams_ = 1;
@@ -369,15 +392,5 @@ class Program {
   bool marks_ranges_ = false;
   ProfilerCalls profiler_;
 };
-
-/// Why the host decides about loops, as a clause; empty if the device decides about those of all loaded programs.
-[[nodiscard]] inline const char* why_host_decides(const Options& options, const DecideKernel& kernel,
-                                                  const std::vector<Program*>& loaded) noexcept {
-  if (!options.capture || options.wait_after_each_task) return "tasks are launched one by one";
-  for (const Program* const program : loaded) {
-    if (program->host_decides() && kernel.is_usable()) return "the runtime refused to capture them";
-  }
-  return kernel.why_not();
-}
 
 }  // namespace rondo::platform::onboard

@@ -61,7 +61,7 @@ class ZeroFill {
 
   /// Frees the blocks. The device must be idle. @returns the first failure
   AclError release() noexcept {
-    AclError first = blocks_.empty() ? code_ok : device_.enter();
+    AclError first = blocks_.empty() ? code_ok : device_.enter_to_release();
     for (void* const block : blocks_) {
       keep_first(first, calls().free(block));
     }

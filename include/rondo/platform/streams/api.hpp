@@ -9,9 +9,10 @@
 /// flight. Every part is a template over the platform's device.
 ///
 /// A device has `calls()`, whose members create streams, events and copies; `enter()`, which makes it the current
-/// device of the calling thread; `wait()`, `must()`, `note()` and `failed()`; and `synchronize(stream)`, which waits
-/// for a stream for a bounded time. Its member type `Api` holds the vendor's names for the calls, its error codes, and
-/// their meaning. Success is 0 in every such API.
+/// device of the calling thread, and `enter_to_release()`, which does so even if a caller's stream is captured;
+/// `wait()`, `must()`, `note()` and `failed()`; and `synchronize(stream)`, which waits for a stream for a bounded time.
+/// Its member type `Api` holds the vendor's names for the calls, its error codes, and their meaning. Success is 0 in
+/// every such API.
 namespace rondo::platform::streams {
 
 /// The result of a call of the vendor's API.

@@ -158,6 +158,15 @@ class CallersStream {
     return {};
   }
 
+  /// Whether the session can be closed. Errors: busy, if the owner captures the stream and the session has put
+  /// something there for which it must wait, and cannot.
+  [[nodiscard]] Status may_close() noexcept {
+    if (device_.callers_stream() == nullptr || (!device_.is_busy() && (!is_pending_ || is_marked_))) return {};
+    int state = not_captured;
+    if (device_.capture_state(state) != code_ok || state == not_captured) return {};
+    return refused("", Api::code_stream_is_captured);
+  }
+
   /// Destroys the events. Precondition: the rounds are over. @returns the first failure
   Code close() noexcept {
     Code first = code_ok;

@@ -192,7 +192,7 @@ class DeviceQueue {
   /// that were already reported for a failed or cancelled round.
   Status close() noexcept {
     if (slots_.empty()) return {};
-    Code first = device_.enter();
+    Code first = device_.enter_to_release();
     if (const Code code = settle(code_ok); broken_.ok() && lost_ == code_ok) keep_first(first, code);
     const auto destroy = [&](Stream& stream) {
       if (stream != nullptr) keep_first(first, calls().destroy_stream(stream));

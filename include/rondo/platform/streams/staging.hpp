@@ -210,7 +210,7 @@ class Staging {
     return memory;
   }
   Code free(void* memory) noexcept {
-    const Code code = device_.enter();
+    const Code code = device_.enter_to_release();
     const Code freed = device_.calls().free_host(memory);
     return code == code_ok ? freed : code;
   }

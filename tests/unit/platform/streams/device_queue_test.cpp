@@ -163,6 +163,7 @@ struct ScriptedDevice {
     const auto found = machine.answers.find("enter");
     return found == machine.answers.end() || found->second.empty() ? 0 : found->second.front();
   }
+  Code enter_to_release() { return enter(); }
   Code wait() { return machine.call("wait"); }
   void note_contents() const {}
   void must(const char* call, Code code) const {

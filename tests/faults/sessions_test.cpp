@@ -278,8 +278,8 @@ TEST_CASE_TEMPLATE("Each allocation of a session's life fails once", Life, OneBy
                    Checkpointed<A2A3SimOn<Pool>>, OfShapes<A5Sim>, OfShapes<A2A3SimOn<Pool>>,
                    BuiltInRounds<A2A3SimOn<Pool>>, Learning<A2A3SimOn<Pool>, 1>, Learning<HostOn<Pool>, 3>,
                    ShapesInFlight<A5Sim>, ShapesInFlight<A2A3SimOn<Pool>>, Looping<A2A3Sim>, Looping<A2A3SimOn<Pool>>,
-                   Looping<A2A3SimOn<Model>>, OneByOne<A2A3OverStandIn>, InFlight<A2A3OverStandIn>,
-                   OfShapes<A5OverStandIn>) {
+                   Looping<A2A3SimOn<Model>>, OverStandIn<OneByOne<A2A3OverStandIn>>,
+                   OverStandIn<InFlight<A2A3OverStandIn>>, OverStandIn<OfShapes<A5OverStandIn>>) {
   const auto failed = fail_each_use(SystemCall::allocate, {ENOMEM}, &Life::live, [](const Outcome& outcome) {
     // What is not told was not needed, such as room to sort faster.
     CHECK((outcome.told.empty() || outcome.told.find("memory") != std::string::npos));

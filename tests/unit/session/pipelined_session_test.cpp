@@ -10,7 +10,9 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
@@ -95,6 +97,28 @@ struct HearsDeliveriesToo {
 struct Listening : DefaultPolicies {
   using Observe = HearsDeliveriesToo;
 };
+
+/// A QueuedPlatform whose rounds overlap, unless they are told to run alone.
+class OverlappingPlatform : public QueuedPlatform {
+ public:
+  static constexpr Capabilities capabilities{Capability::args_in_host_memory, Capability::queue,
+                                             Capability::device_copy, Capability::overlapping_rounds};
+  using QueuedPlatform::QueuedPlatform;
+  [[nodiscard]] static bool overlaps_rounds() noexcept { return true; }
+
+  class Queue : public QueuedPlatform::Queue {
+   public:
+    Queue(OverlappingPlatform& platform, std::size_t slots)
+        : QueuedPlatform::Queue(platform, slots), script_{platform.script_} {}
+    static void overlap_rounds() {}
+    void run_alone(std::uint32_t) noexcept { script_->calls.emplace_back("alone"); }
+
+   private:
+    Script* script_;
+  };
+  [[nodiscard]] Queue open_queue(std::size_t slots, std::size_t, Bytes) { return {*this, slots}; }
+};
+static_assert(HasOverlappingRounds<OverlappingPlatform> && check_platform<OverlappingPlatform>());
 
 /// What awaits a round, in place of a coroutine.
 struct Waiter {
@@ -331,6 +355,62 @@ TEST_CASE("Only a round that packs on the device is alone in flight, and only un
     }
   }
   CHECK(session.platform().release(device).ok());
+}
+
+TEST_CASE("A round that binds device memory of the caller, and no other, runs alone where rounds overlap") {
+  TwoPorts g;
+  auto session = open_pipelined<OverlappingPlatform, 2>(g.graph, {&g.script});
+  auto device = session.allocate(g.x);
+  REQUIRE(session.upload(device, g.hx).ok());
+  const auto runs_alone = [&](auto&&... pairs) {
+    (void)g.script.take();
+    CHECK(session.wait(session.submit_round(pairs...)).ok());
+    return says(g.script.take(), "alone");
+  };
+  for (int slot = 0; slot < 2; ++slot) {
+    CHECK(runs_alone(bind(g.x, device), bind(g.y, g.hy)));
+    CHECK(runs_alone(bind(g.y, g.hy), bind(g.x, device)));
+  }
+  for (int slot = 0; slot < 2; ++slot) {
+    CHECK_FALSE(runs_alone(bind(g.x, g.hx), bind(g.y, g.hy)));
+    CHECK_FALSE(runs_alone(bind(g.y, g.hy), bind(g.x, g.hx)));
+  }
+  // An input that is held is there for all slots, and only read.
+  CHECK(runs_alone(bind(g.x, device), bind(g.y, g.hy)));
+  REQUIRE(session.hold(g.x).ok());
+  for (int slot = 0; slot < 2; ++slot) CHECK_FALSE(runs_alone(bind(g.x, g.hx), bind(g.y, g.hy)));
+  REQUIRE(session.release_hold(g.x).ok());
+  for (int slot = 0; slot < 2; ++slot) CHECK(runs_alone(bind(g.x, device), bind(g.y, g.hy)));
+}
+
+TEST_CASE("All slots share the workspace unless rounds overlap") {
+  TaskGraph graph;
+  const auto x = graph.input<float>("x", {4});
+  const auto t = graph.workspace<float>("t", {4096});
+  const auto y = graph.output<float>("y", {4});
+  graph.add<Scale>(x, t, 1.0F);
+  graph.add<Scale>(t, y, 1.0F);
+  Script script;
+  auto session = open_pipelined<QueuedPlatform, 3>(graph, {&script});
+  CHECK(session.arena_bytes().value < 2 * 4096 * sizeof(float));
+  CHECK(open_pipelined<OverlappingPlatform, 3>(graph, {&script}).arena_bytes().value > 3 * 4096 * sizeof(float));
+}
+
+TEST_CASE("A session of several slots shows the args of the first, and tells what was wrong outside of its rounds") {
+  TwoPorts g;
+  const auto sum = g.graph.resident<float>("sum", {4});
+  g.graph.add<Accumulate>(g.x, sum);
+  auto session = open_pipelined<QueuedPlatform, 2>(g.graph, {&g.script});
+  const Floats three(3);
+  const Status refused = session.upload(sum, three);
+  CHECK(refused.code() == Errc::wrong_size);
+  CHECK(says(session.explain(refused).c_str(), "'sum'", "takes 16 bytes", "12 were bound"));
+  REQUIRE(session.upload(sum, g.hx).ok());
+  auto device = session.allocate(g.y);
+  REQUIRE(session.wait(session.submit_round(bind(g.x, g.hx), bind(g.y, device))).ok());
+  const args::ArgsTable& args = session.args();
+  CHECK(std::count(args.words(), args.words() + args.image().size() / sizeof(ArgWord),
+                   static_cast<ArgWord>(device.span().data().address())) == 1);
 }
 
 TEST_CASE("A shape that is new is set up for each slot that its round may take") {

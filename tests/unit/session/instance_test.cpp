@@ -66,6 +66,18 @@ TEST_CASE("A port behind one that is held still moves") {
   }
 }
 
+TEST_CASE("An input whose address is fixed may be held, as long as no rounds are in flight") {
+  TwoPorts g;
+  g.graph.fix_addresses(g.task);
+  auto session = open<A5Sim>(g.graph);
+  const Floats ones(16, 1), twos(16, 2);
+  Floats y(16);
+  REQUIRE(session.run_round(bind(g.x, ones), bind(g.y, y)).ok());
+  REQUIRE(session.hold(g.x).ok());
+  REQUIRE(session.run_round(bind(g.x, twos), bind(g.y, y)).ok());
+  CHECK(y == Floats(16, 2));
+}
+
 TEST_CASE("All ports of a graph may be held") {
   TaskGraph graph;
   const auto x = graph.input<float>("x", {16});

@@ -97,6 +97,27 @@ TEST_CASE("Of two arrays next to each other only the one that a held input reads
   CHECK(Adjacent::released == std::vector{begin, end});
 }
 
+TEST_CASE("An input that is held in memory next to the arena stays held when the arena moves") {
+  TaskGraph graph;
+  const auto x = graph.input<float>("x", {16});
+  const auto y = graph.output<float>("y", {16});
+  graph.add<Scale>(x, y, 2.0F);
+  graph.keep(x);
+  auto session = open<Adjacent>(graph);
+  const std::uint64_t end = reinterpret_cast<std::uintptr_t>(Adjacent::memory) + Adjacent::used;
+  auto array = session.allocate(x);
+  REQUIRE(array.span().data().address() == end);
+  std::vector<float> ones(16, 1), threes(16, 3), hy(16);
+  REQUIRE(session.upload(array, threes).ok());
+  REQUIRE(session.run_round(bind(x, array), bind(y, hy)).ok());
+  REQUIRE(session.hold(x).ok());
+  const Bytes size = session.arena_bytes();
+  REQUIRE(session.move_arena({session.platform().allocate(size, Bytes{1024}), size.value}).ok());
+  REQUIRE(session.run_round(bind(x, ones), bind(y, hy)).ok());
+  CHECK(hy == std::vector<float>(16, 6));
+  REQUIRE(session.release_hold(x).ok());
+}
+
 TEST_CASE("A resident that tasks read first must be uploaded once; until then rounds name it and do nothing") {
   Rig rig;
   const auto check = [&](Status status) {
@@ -179,7 +200,9 @@ TEST_CASE("A refused upload leaves the session waiting for a good one") {
   CHECK(rig.run().ok());
 }
 
-TEST_CASE("Neither residents nor the arena are moved while a round is under way, nor once poisoned or closed") {
+TEST_CASE(
+    "Neither residents nor the arena are moved, nor scalars set, while a round is under way, nor once poisoned or "
+    "closed") {
   Rig rig;
   CHECK(rig.session.upload(rig.w, rig.hw).ok());
   alignas(1024) static std::byte memory[4096];
@@ -187,6 +210,7 @@ TEST_CASE("Neither residents nor the arena are moved while a round is under way,
   {
     auto round = rig.session.begin_round(bind(rig.x, rig.hx), bind(rig.y, rig.hy));
     CHECK(rig.session.move_arena(arena).code() == Errc::busy);
+    CHECK(rig.session.set_scalar(rig.first, 0, 2.0F).code() == Errc::busy);
     CHECK(rig.session.upload(rig.w, rig.hw).code() == Errc::busy);
     CHECK(rig.session.download(rig.w, rig.hw).code() == Errc::busy);
   }
@@ -195,8 +219,10 @@ TEST_CASE("Neither residents nor the arena are moved while a round is under way,
   CHECK(rig.session.upload(rig.w, rig.hw).code() == Errc::poisoned);
   CHECK(rig.session.download(rig.w, rig.hw).code() == Errc::poisoned);
   CHECK(rig.session.move_arena(arena).code() == Errc::poisoned);
+  CHECK(rig.session.set_scalar(rig.first, 0, 2.0F).code() == Errc::poisoned);
   (void)rig.session.close();
   CHECK(rig.session.move_arena(arena).code() == Errc::closed);
+  CHECK(rig.session.set_scalar(rig.first, 0, 2.0F).code() == Errc::closed);
   CHECK(rig.session.upload(rig.w, rig.hw).code() == Errc::closed);
   CHECK(rig.session.download(rig.w, rig.hw).code() == Errc::closed);
 }

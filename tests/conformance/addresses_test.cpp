@@ -167,6 +167,7 @@ TEST_CASE_TEMPLATE("Device memory that cannot be bound is refused, and nothing h
   };
   const auto at = [&](std::size_t i) { return DevicePtr<float>{d.span().data().address() + 4 * i}; };
   CHECK(refused({at(0), Graph::n - 1}) == Errc::wrong_size);
+  CHECK(refused({at(0), sizeof(float) * sizeof(float) * Graph::n}) == Errc::wrong_size);
   CHECK(refused({at(0), (std::uint64_t{1} << 62) + Graph::n}) == Errc::wrong_size);  // as many bytes, were they to wrap
   CHECK(refused({at(1), Graph::n}) == Errc::misaligned);
   CHECK(refused({DevicePtr<float>{}, Graph::n}) == Errc::null_memory);

@@ -99,6 +99,19 @@ TEST_CASE_TEMPLATE("A round that binds released device memory is refused", P, RO
     registry.note_allocated(space, span.data().address(), Bytes{4 * n});
     f.refuses("x", "allocated again", prebound);
     f.runs(kept);
+    DeviceFloats<P> held(f.session.platform(), n, 1.0F);
+    f.runs(bind(f.g.x, held.span()), bind(f.g.y, f.y));
+    std::optional<DeviceFloats<P>> out(std::in_place, f.session.platform(), n);
+    const DeviceSpan<float> to = out->span();
+    const auto to_device = f.session.prebind(bind(f.g.x, f.x), bind(f.g.y, to));
+    REQUIRE(f.session.hold(f.g.x).ok());
+    f.runs(to_device);
+    out.reset();
+    registry.note_allocated(space, to.data().address(), Bytes{4 * n});
+    f.refuses("y", "allocated again", to_device);
+    REQUIRE(f.session.release_hold(f.g.x).ok());
+    registry.note_released(space, to.data().address(), nullptr);
+    registry.forget_released(space, to.data().address());
     registry.note_released(space, span.data().address(), nullptr);
     registry.forget_released(space, span.data().address());
   }
@@ -254,6 +267,7 @@ TEST_CASE_TEMPLATE("A round that packs from memory that is gone is refused befor
   float* const first = x->data();
   for (std::size_t i = 0; i < n; ++i) first[2 * i] = 5;
   StridedHost<const float> apart_in(first, {n}, {2});
+  StridedHost<const float> backwards(first + 2 * n - 2, {n}, {-2});
   StridedHost<float> apart_out(first, {n}, {2});
   DynamicBindings dynamic(f.session);
   REQUIRE(dynamic.bind(f.g.x.key.tensor(), static_cast<const void*>(first), every_other).ok());
@@ -261,13 +275,29 @@ TEST_CASE_TEMPLATE("A round that packs from memory that is gone is refused befor
   f.runs(bind(f.g.x, apart_in), bind(f.g.y, f.y));
   CHECK(f.y == Floats(n, 7));
   f.runs(dynamic);
+  f.runs(bind(f.g.x, backwards), bind(f.g.y, f.y));
   x.reset();
   f.refuses("x", "was released", bind(f.g.x, apart_in), bind(f.g.y, f.y));
+  f.refuses("x", "was released", bind(f.g.x, backwards), bind(f.g.y, f.y));
   f.refuses("y", "was released", bind(f.g.x, f.x), bind(f.g.y, apart_out));
   f.refuses("x", "was released", dynamic);
   const Status begun = f.session.begin_round(dynamic).failure();
   CHECK(begun.code() == Errc::stale_memory);
   CHECK(std::string(f.session.explain(begun).c_str()).find("tensor 'x'") == 0);
+  // Nor does it read what is bound no more, or not while the input is held.
+  Floats there(2 * n, 5);
+  REQUIRE(dynamic.bind(f.g.y.key.tensor(), static_cast<void*>(there.data()), every_other).ok());
+  {
+    DeviceFloats<P> held(f.session.platform(), n, 1.0F);
+    f.runs(bind(f.g.x, held.span()), bind(f.g.y, f.y));
+    REQUIRE(f.session.hold(f.g.x).ok());
+    f.runs(dynamic);
+    CHECK(there[2] == 3);
+    REQUIRE(f.session.release_hold(f.g.x).ok());
+  }
+  REQUIRE(dynamic.bind(f.g.x.key.tensor(), static_cast<const void*>(f.x.data()), Bytes{4 * n}).ok());
+  f.runs(dynamic);
+  REQUIRE(dynamic.bind(f.g.y.key.tensor(), static_cast<void*>(f.y.data()), Bytes{4 * n}).ok());
 
   if constexpr (HasDeviceCopy<P>) {
     std::optional<DeviceFloats<P>> memory(std::in_place, f.session.platform(), 2 * n, 5.0F);

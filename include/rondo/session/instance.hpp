@@ -228,7 +228,7 @@ class Instance {
   void set_held(std::size_t p, bool is_held, Instance& last) noexcept;
   /// Sets a scalar of the task at a position in the graph.
   void set_constant(std::size_t position, const graph::ArgRecord& arg, ArgWord bits) noexcept;
-  /// Moves everything that the session placed to `at`. No input is held in the arena.
+  /// Moves everything that the session placed to `at`. No input is held in the arena. Call unblock() afterwards.
   void move(Placement at) noexcept;
   /// Releases all resources; no round may be in progress. The destructor does the same.
   Status close() noexcept;

@@ -46,7 +46,6 @@ template <Platform P, class Policies, class Graph, class Layout>
 void Instance<P, Policies, Graph, Layout>::note_withdrawn() noexcept {
   refresher_.assume_device_unknown();
   refresh_due_ = true;
-  if (readiness_ == Readiness::ready) readiness_ = Readiness::moved;
 }
 
 template <Platform P, class Policies, class Graph, class Layout>
@@ -150,8 +149,7 @@ void Instance<P, Policies, Graph, Layout>::pass_addresses() noexcept {
     std::size_t port = 0;
     for (std::size_t t = 0; t < view.tensors.size(); ++t) {
       const Direction direction = view.tensors[t].direction;
-      std::uint64_t place = at_.is_other(view, t) ? at_.address_of(view, layout_.offsets(), t)
-                                                  : at_.arena.address() + layout_.offsets()[t];
+      std::uint64_t place = at_.address_of(view, layout_.offsets(), t);
       if (is_bound_each_round(direction)) place = address(port++);
       if (is_carried_in_args(direction)) place = reinterpret_cast<std::uintptr_t>(refresher_.host_input(t));
       runner_.place_tensor(t, place);
@@ -162,7 +160,7 @@ void Instance<P, Policies, Graph, Layout>::pass_addresses() noexcept {
 template <Platform P, class Policies, class Graph, class Layout>
 void Instance<P, Policies, Graph, Layout>::set_held(std::size_t p, bool is_held, Instance& last) noexcept {
   if ((held_[p] != 0) != is_held) is_held ? ++held_count_ : --held_count_;
-  held_[p] = is_held ? 1 : 0;
+  held_[p] = is_held;
   if (is_held && &last != this) {
     const std::uint32_t t = tensor(p);
     if (is_carried_in_args(record(p).direction)) {
@@ -171,9 +169,9 @@ void Instance<P, Policies, Graph, Layout>::set_held(std::size_t p, bool is_held,
       refresher_.set_port_address(p, last.address(p));
       is_moved_ = is_moved_ || address(p) != arena_address(p);
     }
-    refresh_due_ = true;
     pass_addresses();
   }
+  if (!is_held) uses_callers_memory_ = is_moved_;  // a round that binds the input where it is moves nothing
   // Compares only from the first to the last port that is not held.
   const std::uint32_t first_io = refresher_.table().bases().first_io;
   update::BaseRange range{first_io, first_io + static_cast<std::uint32_t>(held_.size())};
@@ -198,7 +196,6 @@ void Instance<P, Policies, Graph, Layout>::move(Placement at) noexcept {
   refresher_.compare_only({first_io, first_io + static_cast<std::uint32_t>(held_.size())});
   refresh_due_ = true;
   pass_addresses();
-  if (!is_blocked()) readiness_ = readiness_between_rounds();
 }
 
 }  // namespace rondo::detail

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <rondo/binding/ports.hpp>
 #include <rondo/error.hpp>
 #include <rondo/platform/concept.hpp>
 #include <rondo/session/policies.hpp>
@@ -45,11 +46,8 @@ void log_opened(const P& platform, const graph::GraphView& graph, Bytes arena, B
                 bool is_restored = false) noexcept {
   if constexpr (has_log<Policies>) {
     std::uint64_t bytes = 0;
-    std::uint64_t bound = 0;
-    for (const graph::TensorRecord& tensor : graph.tensors) {
-      bytes += tensor.bytes;
-      bound += is_bound_each_round(tensor.direction) ? 1 : 0;
-    }
+    for (const graph::TensorRecord& tensor : graph.tensors) bytes += tensor.bytes;
+    const std::size_t bound = count_ports(graph);
     Error::Text opened{P::name,      ": ",  graph.tasks.size(),         " tasks, ", graph.tensors.size(),
                        " tensors, ", bound, " of them bound each round"};
     if (!graph.loops.empty()) {

@@ -54,7 +54,6 @@ class ArenaWatch {
                                         const StridedLayout& layout) const noexcept {
     if constexpr (Checks) {
       const std::uint64_t first = device ? device.address() : reinterpret_cast<std::uintptr_t>(host);
-      if (first == 0) return memory::Staleness::none;  // it is refused for another reason
       const std::uint64_t begin = first - layout.bytes_before();
       const std::uint64_t bytes = layout.bytes_before() + layout.bytes_after();
       memory::Registry& registry = memory::Registry::instance();

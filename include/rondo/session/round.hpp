@@ -212,7 +212,6 @@ class SteppedRounds : public Base {
   }
   Status prepare(std::span<Binding> bindings, bool is_async) noexcept {
     if (const Status status = this->wait_until_idle(); !status) return status;
-    if (const Status status = this->refusal(); !status) return status;
     if (is_async && !instance().is_async() && this->derived().rounds() != 0) return Status{Errc::mixed_modes};
     return instance().prepare(bindings, is_async);
   }

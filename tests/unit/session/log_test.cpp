@@ -37,6 +37,7 @@ struct Rig {
   TaskGraph graph;
   Input<float> x = graph.input<float>("x", {2});
   Output<float> y = graph.output<float>("y", {2});
+  Workspace<float> unused = graph.workspace<float>("unused", {2});
   TaskId task = graph.add<Fragile>(x, y);
   std::vector<float> hx{1, 2};
   std::vector<float> hy = std::vector<float>(2);
@@ -54,10 +55,10 @@ TEST_CASE("A session with a sink logs its opening, its plan and its close, and n
   {
     auto session = open<A2A3Sim, Logged>(rig.graph);
     CHECK(lines.size() == 2);
-    CHECK(lines[0] == "opened | a2a3_sim: 1 tasks, 2 tensors, 2 of them bound each round");
+    CHECK(lines[0] == "opened | a2a3_sim: 1 tasks, 3 tensors, 2 of them bound each round");
     const std::string bytes = std::to_string(session.args().image().size());
     CHECK(lines[1] == "planned | a2a3_sim: greedy planned an arena of " + std::to_string(session.arena_bytes().value) +
-                          " bytes for tensors of 16, an args table of " + bytes);
+                          " bytes for tensors of 24, an args table of " + bytes);
     for (int i = 0; i < 10; ++i) CHECK(rig.run(session).ok());
     CHECK(lines.size() == 2);
     CHECK(session.close().ok());

@@ -3,6 +3,7 @@
 #include <rondo/session/memory_report.hpp>
 
 #include <random.hpp>
+#include <rondo/orchestrated.hpp>
 #include <rondo/platform/pinned.hpp>
 #include <rondo/platform/select.hpp>
 #include <rondo/search/plan_svg.hpp>
@@ -238,10 +239,25 @@ TEST_CASE("The report reads as a table and draws as a map, names on it") {
   std::ostringstream table, map;
   table << session.memory_report();
   CAPTURE(table.str());
-  CHECK(says(table.str(), "device: 192 bytes, tensors", "lower bound 192", "x: 64 bytes at ", "shares with u",
-             "h: 64 bytes in the args table"));
+  const std::string image = std::to_string(session.args().image().size());
+  CHECK(table.str().starts_with("device: 192 bytes, tensors\ndevice: 0 bytes, args\nhost: " + image +
+                                " bytes, args image\narena 192 bytes"));
+  CHECK(says(table.str(), "lower bound 192", "x: 64 bytes at ", "shares with u", "h: 64 bytes in the args table"));
   search::write_memory_map(map, session.memory_report());
   CHECK(says(map.str(), "<svg", "<title>u: [", "<title>x: [", "192 bytes (lower bound 192)"));
+}
+
+TEST_CASE("The rings of a graph that is built in each round come after the args") {
+  struct Policies : DefaultPolicies {
+    using Runtime = runtime::TensorMapRingBuffer;
+  };
+  TaskGraph interface;
+  const auto x = interface.input<float>("x", {16});
+  const auto w = interface.resident<float>("w", {16});
+  const auto session = open<A2A3Sim, Policies>(interface, [=](auto& round) { round.template add<Accumulate>(x, w); });
+  std::vector<std::string> names;
+  for (const auto& holding : session.memory_report().holdings) names.push_back(holding.what);
+  CHECK(names == std::vector<std::string>{"tensors", "args", "args image", "rings"});
 }
 
 TEST_CASE("A static graph's report is that of the same graph at run time") {

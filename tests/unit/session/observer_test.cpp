@@ -90,6 +90,18 @@ TEST_CASE("An observer hears of a refresh between the copies and the launch") {
   CHECK(taken(session) == "bind begins copy_in refresh( refreshed) launch copy_out >8 wait ends");
 }
 
+TEST_CASE("An observer hears of what is copied between rounds") {
+  Rig rig;
+  const auto w = rig.graph.resident<float>("w", {2});
+  rig.graph.add<Accumulate>(rig.x, w);
+  auto session = open<A2A3Sim, Listening>(rig.graph);
+  taken(session);
+  CHECK(session.upload(w, rig.hx).ok());
+  CHECK(taken(session) == "<8 ");
+  CHECK(session.download(w, rig.hy).ok());
+  CHECK(taken(session) == ">8 ");
+}
+
 TEST_CASE("Of a refused round an observer hears that bindings were looked at, and no more") {
   Rig rig;
   auto session = open<A2A3Sim, Listening>(rig.graph);

@@ -10,7 +10,9 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
@@ -95,6 +97,28 @@ struct HearsDeliveriesToo {
 struct Listening : DefaultPolicies {
   using Observe = HearsDeliveriesToo;
 };
+
+/// A QueuedPlatform whose rounds overlap, unless they are told to run alone.
+class OverlappingPlatform : public QueuedPlatform {
+ public:
+  static constexpr Capabilities capabilities{Capability::args_in_host_memory, Capability::queue,
+                                             Capability::device_copy, Capability::overlapping_rounds};
+  using QueuedPlatform::QueuedPlatform;
+  [[nodiscard]] static bool overlaps_rounds() noexcept { return true; }
+
+  class Queue : public QueuedPlatform::Queue {
+   public:
+    Queue(OverlappingPlatform& platform, std::size_t slots)
+        : QueuedPlatform::Queue(platform, slots), script_{platform.script_} {}
+    static void overlap_rounds() {}
+    void run_alone(std::uint32_t) noexcept { script_->calls.emplace_back("alone"); }
+
+   private:
+    Script* script_;
+  };
+  [[nodiscard]] Queue open_queue(std::size_t slots, std::size_t, Bytes) { return {*this, slots}; }
+};
+static_assert(HasOverlappingRounds<OverlappingPlatform> && check_platform<OverlappingPlatform>());
 
 /// What awaits a round, in place of a coroutine.
 struct Waiter {
@@ -333,6 +357,88 @@ TEST_CASE("Only a round that packs on the device is alone in flight, and only un
   CHECK(session.platform().release(device).ok());
 }
 
+TEST_CASE("A round whose memory cannot be packed on the device is refused, and poisons if that is lost") {
+  TwoPorts g;
+  auto session = open_pipelined<QueuedPlatform, 3>(g.graph, {&g.script});
+  const auto device = session.platform().allocate(Bytes{512}, Bytes{512});
+  DynamicBindings bindings(session);
+  const std::int64_t extents[] = {4}, strides[] = {8};
+  REQUIRE(bindings.bind(g.x.key.tensor(), device, StridedLayout(4, extents, strides, 1)).ok());
+  REQUIRE(bindings.bind(g.y.key.tensor(), g.hy.data(), Bytes{16}).ok());
+  g.script.fail_on = "copy_on_device";
+  g.script.failure = Status{Errc::timed_out};
+  CHECK(session.submit_round(bindings).submitted().code() == Errc::timed_out);
+  CHECK_FALSE(session.poisoned());
+  g.script.failure = Status{Errc::device_failed}.poisoning();
+  CHECK(session.submit_round(bindings).submitted().code() == Errc::device_failed);
+  CHECK(session.poisoned());
+  auto direct = open<QueuedPlatform>(g.graph, {&g.script});
+  DynamicBindings of_direct(direct);
+  REQUIRE(of_direct.bind(g.x.key.tensor(), device, StridedLayout(4, extents, strides, 1)).ok());
+  REQUIRE(of_direct.bind(g.y.key.tensor(), g.hy.data(), Bytes{16}).ok());
+  CHECK(direct.run_round(of_direct).code() == Errc::device_failed);
+  CHECK(direct.poisoned());
+  g.script.fail_on.clear();
+  CHECK(session.close().ok());
+  CHECK(session.platform().release(device).ok());
+}
+
+TEST_CASE("A round that binds device memory of the caller, and no other, runs alone where rounds overlap") {
+  TwoPorts g;
+  auto session = open_pipelined<OverlappingPlatform, 2>(g.graph, {&g.script});
+  auto device = session.allocate(g.x);
+  REQUIRE(session.upload(device, g.hx).ok());
+  const auto runs_alone = [&](auto&&... pairs) {
+    (void)g.script.take();
+    CHECK(session.wait(session.submit_round(pairs...)).ok());
+    return says(g.script.take(), "alone");
+  };
+  for (int slot = 0; slot < 2; ++slot) {
+    CHECK(runs_alone(bind(g.x, device), bind(g.y, g.hy)));
+    CHECK(runs_alone(bind(g.y, g.hy), bind(g.x, device)));
+  }
+  for (int slot = 0; slot < 2; ++slot) {
+    CHECK_FALSE(runs_alone(bind(g.x, g.hx), bind(g.y, g.hy)));
+    CHECK_FALSE(runs_alone(bind(g.y, g.hy), bind(g.x, g.hx)));
+  }
+  // An input that is held is there for all slots, and only read.
+  CHECK(runs_alone(bind(g.x, device), bind(g.y, g.hy)));
+  REQUIRE(session.hold(g.x).ok());
+  for (int slot = 0; slot < 2; ++slot) CHECK_FALSE(runs_alone(bind(g.x, g.hx), bind(g.y, g.hy)));
+  REQUIRE(session.release_hold(g.x).ok());
+  for (int slot = 0; slot < 2; ++slot) CHECK(runs_alone(bind(g.x, device), bind(g.y, g.hy)));
+}
+
+TEST_CASE("All slots share the workspace unless rounds overlap") {
+  TaskGraph graph;
+  const auto x = graph.input<float>("x", {4});
+  const auto t = graph.workspace<float>("t", {4096});
+  const auto y = graph.output<float>("y", {4});
+  graph.add<Scale>(x, t, 1.0F);
+  graph.add<Scale>(t, y, 1.0F);
+  Script script;
+  auto session = open_pipelined<QueuedPlatform, 3>(graph, {&script});
+  CHECK(session.arena_bytes().value < 2 * 4096 * sizeof(float));
+  CHECK(open_pipelined<OverlappingPlatform, 3>(graph, {&script}).arena_bytes().value > 3 * 4096 * sizeof(float));
+}
+
+TEST_CASE("A session of several slots shows the args of the first, and tells what was wrong outside of its rounds") {
+  TwoPorts g;
+  const auto sum = g.graph.resident<float>("sum", {4});
+  g.graph.add<Accumulate>(g.x, sum);
+  auto session = open_pipelined<QueuedPlatform, 2>(g.graph, {&g.script});
+  const Floats three(3);
+  const Status refused = session.upload(sum, three);
+  CHECK(refused.code() == Errc::wrong_size);
+  CHECK(says(session.explain(refused).c_str(), "'sum'", "takes 16 bytes", "12 were bound"));
+  REQUIRE(session.upload(sum, g.hx).ok());
+  auto device = session.allocate(g.y);
+  REQUIRE(session.wait(session.submit_round(bind(g.x, g.hx), bind(g.y, device))).ok());
+  const args::ArgsTable& args = session.args();
+  CHECK(std::count(args.words(), args.words() + args.image().size() / sizeof(ArgWord),
+                   static_cast<ArgWord>(device.span().data().address())) == 1);
+}
+
 TEST_CASE("A shape that is new is set up for each slot that its round may take") {
   TaskGraph graph;
   const auto n = graph.dim("n");
@@ -347,6 +453,116 @@ TEST_CASE("A shape that is new is set up for each slot that its round may take")
     REQUIRE(session.wait(session.submit_round(bind(x, hx), bind(y, hy))).ok());
     CHECK(hy == Floats(size, 2));
   }
+}
+
+namespace {
+
+struct Symbolic {
+  TaskGraph graph;
+  Dim n = graph.dim("n");
+  Input<float> x = graph.input<float>("x", {n});
+  Workspace<float> t = graph.workspace<float>("t", {n});
+  Output<float> y = graph.output<float>("y", {n});
+  Script script;
+};
+template <class P>
+using Shapes = ShapedSession<P, DefaultPolicies, launch::Lru<8>, 2>;
+
+}  // namespace
+
+TEST_CASE("Each slot of a session of shapes has its own inputs and outputs, also workspace that an output shows") {
+  Symbolic g;
+  g.graph.add<Scale>(g.x, g.t, 2.0F);
+  g.graph.make_view(g.y, g.t);
+  Shapes<QueuedPlatform> session(g.graph, {&g.script});
+  for (const std::size_t size : {4U, 4096U, 4U}) {  // the second one moves the first
+    const Floats ones(size, 1), twos(size, 2);
+    Floats first(size), second(size);
+    for (int times = 0; times < 2; ++times) {
+      REQUIRE(session.submit_round(bind(g.x, ones), bind(g.y, first)));
+      REQUIRE(session.submit_round(bind(g.x, twos), bind(g.y, second)));
+      REQUIRE(session.wait_all().ok());
+      CHECK(first == Floats(size, 2));
+      CHECK(second == Floats(size, 4));
+    }
+  }
+}
+
+TEST_CASE("A shape without inputs and outputs in the arena has slots, too") {
+  TaskGraph graph;
+  const auto n = graph.dim("n");
+  const auto x = graph.host_input<float>("x", {n});
+  const auto t = graph.workspace<float>("t", {n});
+  const auto sum = graph.resident<float>("sum", {1});
+  graph.add<Scale>(x, t, 1.0F);
+  graph.add<Accumulate>(t, sum);
+  Shapes<A2A3Sim> session(graph);
+  REQUIRE(session.upload(sum, Floats(1)).ok());
+  const Floats hx(1024);
+  for (int times = 0; times < 3; ++times) REQUIRE(session.submit_round(bind(x, hx)));
+  CHECK(session.wait_all().ok());
+  CHECK(session.arena_bytes().value >= 1024 * sizeof(float));
+  CHECK(session.arena_bytes().value < 2 * 1024 * sizeof(float));
+}
+
+TEST_CASE("A session of shapes reserves what it is told to, and is usable after what it cannot") {
+  Symbolic g;
+  g.graph.add<Scale>(g.x, g.t, 2.0F);
+  g.graph.add<Scale>(g.t, g.y, 2.0F);
+  Shapes<A2A3Sim> session(g.graph);
+  const Floats hx(1 << 16, 1);
+  Floats hy(1 << 16);
+  REQUIRE(session.run_round(bind(g.x, hx), bind(g.y, hy)).ok());
+  const Bytes wanted{session.arena_bytes().value + 4096};
+  session.reserve(wanted);
+  CHECK(session.arena_bytes() >= wanted);
+  CHECK(session.arena_bytes().value < wanted.value + 4096);
+  const Raised refused = raised([&] { session.reserve(Bytes{(std::uint64_t{1} << 62) + 1}); });
+  CHECK(refused.code == Errc::out_of_memory);
+  CHECK(says(refused.text, "the most is 2^62"));
+  CHECK_FALSE(session.poisoned());
+  CHECK(session.run_round(bind(g.x, hx), bind(g.y, hy)).ok());
+  CHECK(hy == Floats(1 << 16, 4));
+  const Status negative = session.run_round(with_symbols({{g.n, -4}}), bind(g.x, hx), bind(g.y, hy));
+  CHECK(negative.code() == Errc::invalid_argument);
+  CHECK(says(session.explain(negative).c_str(), "with_symbols: give each"));
+}
+
+TEST_CASE("A session of shapes whose arena cannot be moved in time is lost") {
+  Symbolic g;
+  const auto w = g.graph.resident<float>("w", {4});
+  g.graph.add<Scale>(g.x, g.t, 2.0F);
+  g.graph.add<Scale>(g.t, g.y, 2.0F);
+  Shapes<QueuedPlatform> session(g.graph, {&g.script});
+  REQUIRE(session.upload(w, Floats(4)).ok());
+  g.script.fail_on = "wait";
+  g.script.failure = Status{Errc::timed_out};
+  CHECK(raised([&] { session.reserve(Bytes{1 << 20}); }).code == Errc::timed_out);
+  CHECK(session.poisoned());
+  g.script.fail_on.clear();
+}
+
+TEST_CASE("A direct round of a session of shapes that fails alone does not count; one that poisons does") {
+  Symbolic g;
+  g.graph.add<Scale>(g.x, g.t, 2.0F);
+  g.graph.add<Scale>(g.t, g.y, 2.0F);
+  Shapes<QueuedPlatform> session(g.graph, {&g.script});
+  const Floats hx(4, 1);
+  Floats hy(4);
+  const auto run = [&] { return session.run_round(bind(g.x, hx), bind(g.y, hy)); };
+  REQUIRE(run().ok());
+  g.script.fail_on = "copy_out";
+  g.script.failure = Status{Errc::out_of_resources};
+  CHECK(run().code() == Errc::out_of_resources);
+  g.script.fail_on.clear();
+  CHECK(session.wait_all().ok());
+  CHECK(run().ok());
+  CHECK(session.rounds() == 2);
+  g.script.fail_on = "wait";
+  g.script.failure = Status{Errc::device_failed}.poisoning();
+  CHECK(run().code() == Errc::device_failed);
+  CHECK(session.poisoned());
+  CHECK(session.wait_all().code() == Errc::device_failed);
 }
 
 TEST_CASE("Of the awaited rounds in flight one that is dropped resumes nobody, and every other its own waiter") {

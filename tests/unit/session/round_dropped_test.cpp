@@ -31,12 +31,16 @@ struct Rig {
   Status run() { return session.run_round(bind(x, hx), bind(y, hy)); }
 };
 
-/// Remembers how many rounds began and ended.
+/// Remembers how many rounds began and ended, and how the last one did.
 struct Counter {
   int begun = 0;
   int ended = 0;
+  Status last;
   void round_begins(RoundIndex) noexcept { ++begun; }
-  void round_ends(RoundIndex, Status) noexcept { ++ended; }
+  void round_ends(RoundIndex, Status status) noexcept {
+    ++ended;
+    last = status;
+  }
 };
 struct Counted : DefaultPolicies {
   using Observe = Counter;
@@ -74,7 +78,17 @@ TEST_CASE("An observer hears the end of every round whose begin it heard, of dro
     auto round = session.begin_round(bind(rig.x, rig.hx), bind(rig.y, rig.hy));
   }
   CHECK(session.observer().begun == session.observer().ended);
+  CHECK(session.observer().last.code() == Errc::abandoned);
+  script.fail_on = "wait";
+  script.failure = Status{Errc::timed_out};
+  {
+    auto round = session.begin_round(bind(rig.x, rig.hx), bind(rig.y, rig.hy));
+  }
+  script.fail_on.clear();
+  CHECK(session.observer().begun == session.observer().ended);
+  CHECK(session.observer().last.code() == Errc::timed_out);
   auto round = session.begin_round(bind(rig.x, rig.hx), bind(rig.y, rig.hy)).launch();
   (void)session.close();
   CHECK(session.observer().begun == session.observer().ended);
+  CHECK(session.observer().last.code() == Errc::closed);
 }

@@ -97,6 +97,27 @@ TEST_CASE("Of two arrays next to each other only the one that a held input reads
   CHECK(Adjacent::released == std::vector{begin, end});
 }
 
+TEST_CASE("An input that is held in memory next to the arena stays held when the arena moves") {
+  TaskGraph graph;
+  const auto x = graph.input<float>("x", {16});
+  const auto y = graph.output<float>("y", {16});
+  graph.add<Scale>(x, y, 2.0F);
+  graph.keep(x);
+  auto session = open<Adjacent>(graph);
+  const std::uint64_t end = reinterpret_cast<std::uintptr_t>(Adjacent::memory) + Adjacent::used;
+  auto array = session.allocate(x);
+  REQUIRE(array.span().data().address() == end);
+  std::vector<float> ones(16, 1), threes(16, 3), hy(16);
+  REQUIRE(session.upload(array, threes).ok());
+  REQUIRE(session.run_round(bind(x, array), bind(y, hy)).ok());
+  REQUIRE(session.hold(x).ok());
+  const Bytes size = session.arena_bytes();
+  REQUIRE(session.move_arena({session.platform().allocate(size, Bytes{1024}), size.value}).ok());
+  REQUIRE(session.run_round(bind(x, ones), bind(y, hy)).ok());
+  CHECK(hy == std::vector<float>(16, 6));
+  REQUIRE(session.release_hold(x).ok());
+}
+
 TEST_CASE("A resident that tasks read first must be uploaded once; until then rounds name it and do nothing") {
   Rig rig;
   const auto check = [&](Status status) {
@@ -179,11 +200,17 @@ TEST_CASE("A refused upload leaves the session waiting for a good one") {
   CHECK(rig.run().ok());
 }
 
-TEST_CASE("Residents are not moved while a round is under way, nor once poisoned or closed") {
+TEST_CASE(
+    "Neither residents nor the arena are moved, nor scalars set, while a round is under way, nor once poisoned or "
+    "closed") {
   Rig rig;
   CHECK(rig.session.upload(rig.w, rig.hw).ok());
+  alignas(1024) static std::byte memory[4096];
+  const DeviceSpan<std::byte> arena{DevicePtr<std::byte>{reinterpret_cast<std::uintptr_t>(memory)}, sizeof(memory)};
   {
     auto round = rig.session.begin_round(bind(rig.x, rig.hx), bind(rig.y, rig.hy));
+    CHECK(rig.session.move_arena(arena).code() == Errc::busy);
+    CHECK(rig.session.set_scalar(rig.first, 0, 2.0F).code() == Errc::busy);
     CHECK(rig.session.upload(rig.w, rig.hw).code() == Errc::busy);
     CHECK(rig.session.download(rig.w, rig.hw).code() == Errc::busy);
   }
@@ -191,7 +218,11 @@ TEST_CASE("Residents are not moved while a round is under way, nor once poisoned
   CHECK(rig.run().code() == Errc::kernel_failed);
   CHECK(rig.session.upload(rig.w, rig.hw).code() == Errc::poisoned);
   CHECK(rig.session.download(rig.w, rig.hw).code() == Errc::poisoned);
+  CHECK(rig.session.move_arena(arena).code() == Errc::poisoned);
+  CHECK(rig.session.set_scalar(rig.first, 0, 2.0F).code() == Errc::poisoned);
   (void)rig.session.close();
+  CHECK(rig.session.move_arena(arena).code() == Errc::closed);
+  CHECK(rig.session.set_scalar(rig.first, 0, 2.0F).code() == Errc::closed);
   CHECK(rig.session.upload(rig.w, rig.hw).code() == Errc::closed);
   CHECK(rig.session.download(rig.w, rig.hw).code() == Errc::closed);
 }
@@ -208,6 +239,9 @@ TEST_CASE("The device side of what stays there can be asked for, and lies inside
   TaskGraph other;
   const auto foreign = other.resident<float>("w", {2});
   CHECK(raised([&] { (void)rig.session.pair(foreign); }).code == Errc::wrong_tensor);
+  const auto added_later = rig.graph.resident<float>("added_later", {2});
+  CHECK(raised([&] { (void)rig.session.pair(added_later); }).code == Errc::wrong_tensor);
+  CHECK(rig.session.upload(added_later, rig.hw).code() == Errc::wrong_tensor);
 }
 
 TEST_CASE("A platform that fails without poisoning fails its round alone, wherever it is") {
@@ -256,6 +290,7 @@ TEST_CASE("A failure that poisons is told once, then every call says that there 
     const Status told = rig.run();
     CHECK(told.code() == Errc::device_failed);
     CHECK(told.poisoned());
+    CHECK_FALSE(says(rig.explain(told), "The failure:"));
     rig.script.fail_on.clear();
     (void)rig.script.take();
     const Status after = rig.run();
@@ -304,6 +339,50 @@ TEST_CASE("A closed session refuses rounds, closes again without harm and gives 
   CHECK(says(rig.explain(status), "open a new one"));
   CHECK(rig.session.begin_round(bind(rig.x, rig.hx)).launch().finish().status().code() == Errc::closed);
   CHECK(rig.script.take().empty());
+  Rig other;
+  CHECK(rig.session.run_round(other.session.prebind(bind(other.x, other.hx), bind(other.y, other.hy))).code() ==
+        Errc::closed);
+}
+
+TEST_CASE("A prebinding that is out of date is refused with the name of a tensor that it binds, or of any") {
+  const auto refusal_of = []<class... B>(auto& graph, const B&... pairs) {
+    auto session = open<A5Sim>(graph);
+    const auto prebound = session.prebind(pairs...);
+    const Bytes size = session.arena_bytes();
+    const auto arena = session.platform().allocate(size, Bytes{A5Sim::Arch::arena_alignment});
+    REQUIRE(session.move_arena({arena, size.value}).ok());
+    const std::vector<float> w(2);
+    REQUIRE(session.upload(graph.w, w).ok());
+    const Status refused = session.run_round(prebound);
+    CHECK(refused.code() == Errc::stale_memory);
+    const std::string text = session.explain(refused).c_str();
+    CHECK(session.close().ok());
+    CHECK(session.platform().release(arena).ok());
+    return text;
+  };
+  struct Sums : TaskGraph {
+    Resident<float> w = resident<float>("w", {2});
+    Resident<float> sum = resident<float>("sum", {2});
+  };
+  std::vector<float> hx{1, 2}, hy(2);
+  {
+    Sums graph;
+    const auto x = graph.input<float>("x", {2});
+    const auto y = graph.output<float>("y", {2});
+    graph.add<Scale>(x, y, 1.0F);
+    CHECK(refusal_of(graph, bind(x, hx), bind(y, hy)).starts_with("tensor 'x'"));
+  }
+  {
+    Sums graph;
+    const auto x = graph.input<float>("x", {2});
+    graph.add<Accumulate>(x, graph.w);
+    CHECK(refusal_of(graph, bind(x, hx)).starts_with("tensor 'x'"));
+  }
+  {
+    Sums graph;
+    graph.add<Scale>(graph.w, graph.sum, 1.0F);
+    CHECK(refusal_of(graph).starts_with("tensor 'w'"));
+  }
 }
 
 TEST_CASE("Closing goes on after a failure and returns the first one") {

@@ -105,6 +105,31 @@ TEST_CASE("While a round is under way the session refuses others and moves no re
   CHECK(rig.run().ok());
 }
 
+TEST_CASE("Bindings known only at run time begin no round of another session") {
+  Rig rig;
+  Rig::Session other(freeze(rig.graph), {&rig.script});
+  DynamicBindings theirs(other);
+  REQUIRE(theirs.bind(rig.x.key.tensor(), rig.hx.data(), Bytes{8}).ok());
+  REQUIRE(theirs.bind(rig.y.key.tensor(), rig.hy.data(), Bytes{8}).ok());
+  CHECK(rig.session->begin_round(theirs).failure().code() == Errc::wrong_tensor);
+  CHECK(other.begin_round(theirs).launch().finish().status().ok());
+}
+
+TEST_CASE("An asynchronous round of a session that is closed is refused for that, whatever ran before") {
+  Rig rig;
+  auto x = rig.session->allocate(rig.x);
+  auto y = rig.session->allocate(rig.y);
+  const auto begin = [&] { return rig.session->begin_async_round(bind(rig.x, x), bind(rig.y, y)).failure().code(); };
+  REQUIRE(rig.run().ok());
+  CHECK(begin() == Errc::mixed_modes);
+  {
+    auto round = rig.begin();
+    CHECK(begin() == Errc::busy);
+  }
+  CHECK(rig.session->close().ok());
+  CHECK(begin() == Errc::closed);
+}
+
 TEST_CASE("A round that is moved stays the one that is under way") {
   Rig rig;
   {

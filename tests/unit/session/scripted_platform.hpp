@@ -97,7 +97,10 @@ class QueuedPlatform : public ScriptedPlatform {
                                              Capability::device_copy};
   using ScriptedPlatform::ScriptedPlatform;
 
-  Status copy_on_device(const DeviceCopy& copy) noexcept { return device_.copy_on_device(copy); }
+  Status copy_on_device(const DeviceCopy& copy) noexcept {
+    if (const Status s = step("copy_on_device"); !s) return s;
+    return device_.copy_on_device(copy);
+  }
 
   class Queue {
    public:

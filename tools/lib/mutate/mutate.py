@@ -291,7 +291,7 @@ def build(options, include, overlay, headers, folder, sources):
     """Compiles the sources; returns the programs and the numbers of the mutants that do not compile."""
     folder.mkdir(parents=True, exist_ok=True)
     tests = ROOT / "tests"
-    flags = ["-std=c++20", "-O0", "-w", "-ferror-limit=0", "-Wno-c++11-narrowing", f"-I{overlay}", f"-I{include}", f"-I{tests}"]
+    flags = ["-std=c++20", "-O0", "-w", "-ferror-limit=0", "-D_GLIBCXX_ASSERTIONS", "-Wno-c++11-narrowing", f"-I{overlay}", f"-I{include}", f"-I{tests}"]
     flags += [f"-I{tests / 'conformance'}", f"-I{ROOT}", "-DRONDO_PLATFORM=a2a3_sim", "-DDOCTEST_CONFIG_SUPER_FAST_ASSERTS", "-DFMT_SHARED"]
     flags += [f'-DRONDO_TEST_DATA_DIR="{tests / "data"}"']
     start = [options.compiler] + flags

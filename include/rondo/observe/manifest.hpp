@@ -28,6 +28,7 @@ struct DumpedTensor {
   DataType type = DataType::float32;
   Direction direction = Direction::in;
   std::vector<std::int64_t> shape;
+  bool descriptor = false;  ///< a value that holds an address, which is valid in the dumped round only
 };
 
 /// The contents of a tensor. Several tasks may share a file: contents that did not change are written once.
@@ -170,6 +171,7 @@ inline void write_manifest(const DumpedRound& round) {
   for (const DumpedTensor& t : round.tensors) {
     tensors.push_back({{"name", t.name}, {"type", to_string(t.type)}, {"direction", to_string(t.direction)}});
     tensors.back()["shape"] = t.shape;
+    tensors.back()["descriptor"] = t.descriptor;
   }
   auto& tasks = json["tasks"] = nlohmann::ordered_json::array();
   for (const DumpedTask& t : round.tasks) tasks.push_back(detail::to_json(t));
@@ -199,6 +201,7 @@ inline void write_manifest(const DumpedRound& round) {
                                                        static_cast<std::size_t>(Direction::session_value) + 1,
                                                        [](Direction d) { return std::string_view{to_string(d)}; });
       tensor.shape = each.at("shape").get<std::vector<std::int64_t>>();
+      tensor.descriptor = each.value("descriptor", false);  // dumps of earlier versions do not have it
       round.tensors.push_back(std::move(tensor));
     }
     for (const auto& each : json.at("tasks")) {

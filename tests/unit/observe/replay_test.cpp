@@ -5,6 +5,7 @@
 #include <rondo/observe/replay.hpp>
 
 #include <rondo/args/kernel_args.hpp>
+#include <rondo/launch/round_values.hpp>
 #include <rondo/observe/dump.hpp>
 #include <rondo/platform/host/host.hpp>
 #include <rondo/platform/select.hpp>
@@ -69,6 +70,35 @@ struct Number {
     for (std::size_t i = 0; i < y.size(); ++i)
       std::memset(static_cast<void*>(y.data() + i), static_cast<int>(i), sizeof(T));
   }
+};
+
+/// y = x + a scalar of the host + the step + the start of the random numbers.
+struct AddValues {
+  static constexpr std::string_view name = "add_values";
+  static constexpr auto core = CoreType::vector;
+  static void run(In<std::uint32_t> x, launch::HostScalar<std::uint16_t> scalar, launch::Step step,
+                  launch::RandomStart random, Out<std::uint32_t> y) noexcept {
+    const auto sum = static_cast<std::uint32_t>(scalar.value + step.number + random.offset + random.seed);
+    for (std::size_t i = 0; i < y.size(); ++i) y[i] = x[i] + sum;
+  }
+};
+/// The place of a tensor.
+struct Place {
+  const std::uint32_t* begin;
+  static Place make(std::uint64_t address, const Shape&) noexcept {
+    return {reinterpret_cast<const std::uint32_t*>(address)};  // NOLINT: simulated memory
+  }
+};
+/// y = x, which is found by a descriptor.
+struct CopyByPlace {
+  static constexpr std::string_view name = "copy_by_place";
+  static constexpr auto core = CoreType::vector;
+  static void run(launch::Descriptor<Place> x, In<std::uint32_t>, Out<std::uint32_t> y) noexcept {
+    std::memcpy(y.data(), x.begin, y.size() * sizeof(std::uint32_t));
+  }
+};
+struct WithValues : DefaultPolicies {
+  using Values = launch::RoundValues<>;
 };
 
 /// t = 2x; u = 3t; y += u. The arena gives x's memory away as soon as t is there.
@@ -220,6 +250,45 @@ TEST_CASE("Tensors of each type are dumped, read and replayed") {
   }(static_cast<std::tuple<float, Float16, BFloat16, double, std::complex<float>, std::complex<double>, bool,
                            std::int8_t, std::uint8_t, std::int16_t, std::uint16_t, std::int32_t, std::uint32_t,
                            std::int64_t, std::uint64_t, Fp8E4M3Fn, Fp8E8M0, Fp4E2M1x2>*>(nullptr));
+}
+
+TEST_CASE("Values that the session wrote are dumped as bytes and replayed; a task with a descriptor is refused") {
+  const Folder folder;
+  TaskGraph graph;
+  const auto x = graph.input<std::uint32_t>("x", {4});
+  const auto y = graph.output<std::uint32_t>("y", {4});
+  const auto z = graph.output<std::uint32_t>("z", {4});
+  const auto scalar = launch::scalar(graph, "scalar", std::uint16_t{500});
+  const auto step = launch::step(graph, "step", 7);
+  graph.add<AddValues>(x, scalar, step, launch::random(graph, "random", 1000, 64), y);
+  graph.add<CopyByPlace>(launch::descriptor<Place>(graph, "place", x), x, z);
+  auto session = open<DumpingSim<>, WithValues>(graph);
+  std::vector<std::uint32_t> hx{1, 2, 3, 4}, hy(4), hz(4);
+  REQUIRE(session.run_round(bind(x, hx), bind(y, hy), bind(z, hz)));
+  REQUIRE(session.values().set(scalar, 300));
+  session.platform().engine().dump_next(folder.path());
+  REQUIRE(session.run_round(bind(x, hx), bind(y, hy), bind(z, hz)));
+  CHECK(session.platform().engine().dump_failure().empty());
+  CHECK(hz == hx);
+
+  const DumpedRound dump = read_manifest(folder.path());
+  REQUIRE(dump.tasks.size() == 2);
+  for (const DumpedTask& task : dump.tasks) {
+    for (const DumpedContents& c : task.read) {  // the headers of all files are valid
+      CHECK(read_npy(folder / c.file, dump.tensors[c.tensor].type).shape == dump.tensors[c.tensor].shape);
+    }
+  }
+  CHECK(read_npy(folder / "tensor3_scalar.0.npy", DataType::uint8).bytes ==
+        std::vector<std::byte>{std::byte{300 % 256}, std::byte{300 / 256}});
+  CHECK(read_npy(folder / "tensor4_step.0.npy", DataType::uint8).shape == std::vector<std::int64_t>{8});
+  CHECK(read_npy(folder / "tensor5_random.0.npy", DataType::uint8).shape == std::vector<std::int64_t>{16});
+
+  const ReplayReport report = replay<A5Sim>(folder.path(), kernels<AddValues, CopyByPlace>());
+  CHECK(report.tasks[0].outcome == Outcome::same);
+  CHECK(report.tasks[1].outcome == Outcome::failed);
+  CHECK(report.tasks[1].text ==
+        "the task cannot be replayed, since its value 'place' is a descriptor, whose address was valid in the dumped "
+        "round only");
 }
 
 TEST_CASE("A replay that cannot be says why") {

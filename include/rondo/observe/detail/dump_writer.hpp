@@ -128,7 +128,8 @@ class DumpWriter {
     std::fill(seen_.begin(), seen_.end(), Seen{});
     DumpedRound dump{folder, round, {}, {}};
     for (const graph::TensorRecord& t : graph_.tensors) {
-      dump.tensors.push_back({std::string{graph_.name(t.name)}, t.type, t.direction, shape_of(t)});
+      dump.tensors.push_back({std::string{graph_.name(t.name)}, t.type, t.direction, shape_of(t),
+                              t.value.kind == graph::ValueKind::descriptor});
     }
     return dump;
   }
@@ -182,7 +183,9 @@ class DumpWriter {
     }
   }
 
+  /// The shape of a tensor; that of a session value, which is not a tensor, is its size in bytes.
   [[nodiscard]] static std::vector<std::int64_t> shape_of(const graph::TensorRecord& tensor) {
+    if (tensor.direction == Direction::session_value) return {static_cast<std::int64_t>(tensor.bytes)};
     std::vector<std::int64_t> shape(tensor.shape.rank());
     for (std::size_t d = 0; d < shape.size(); ++d) shape[d] = tensor.shape.extent(d);
     return shape;

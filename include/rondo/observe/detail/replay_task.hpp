@@ -127,7 +127,7 @@ void with_element_type(DataType type, F&& f) {
 }
 
 /// Runs one task in its own session, where its tensors are residents, so that any number of them can be copied.
-/// @throws Error if there is no such kernel or the round fails; errors of open()
+/// @throws Error if there is no such kernel, a descriptor is read, or the round fails; errors of open()
 template <Platform P>
 void run_task(const DumpedRound& dump, const DumpedTask& task, const KernelTable& kernels,
               const typename P::Options& options, ContentsByTensor& contents) {
@@ -145,6 +145,11 @@ void run_task(const DumpedRound& dump, const DumpedTask& task, const KernelTable
   std::map<std::uint32_t, std::uint32_t> number;
   for (const auto& [t, bytes] : contents) {
     const DumpedTensor& tensor = dump.tensors[t];
+    if (tensor.descriptor) {
+      throw Error(Errc::unsupported,
+                  Error::Text{"the task cannot be replayed, since its value '", tensor.name,
+                              "' is a descriptor, whose address was valid in the dumped round only"});
+    }
     if (tensor.shape.size() > max_rank) throw Error(Errc::invalid_argument, Error::Text("a shape of too many extents"));
     // A graph has no tensors without elements; the kernel reads the extents from its own arguments.
     const Shape shape = bytes.empty() ? Shape{1} : Shape(tensor.shape.data(), tensor.shape.size());

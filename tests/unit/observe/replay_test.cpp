@@ -15,6 +15,7 @@
 #include <unit/support.hpp>
 
 #include <doctest/doctest.h>
+#include <nlohmann/json.hpp>
 
 #include <complex>
 #include <cstdint>
@@ -24,6 +25,7 @@
 #include <string>
 #include <string_view>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 using namespace rondo;
@@ -52,6 +54,14 @@ struct ShortScale {
   static constexpr auto core = CoreType::vector;
   static void run(In<float> x, Out<float> y, float a) noexcept {
     for (std::size_t i = 0; i + 1 < y.size(); ++i) y[i] = a * x[i];
+  }
+};
+/// As Scale, but wrong at each element.
+struct HigherScale {
+  static constexpr std::string_view name = Scale::name;
+  static constexpr auto core = CoreType::vector;
+  static void run(In<float> x, Out<float> y, float a) noexcept {
+    for (std::size_t i = 0; i < y.size(); ++i) y[i] = a * x[i] + 1;
   }
 };
 /// Called as Scale is, with other parameters.
@@ -289,6 +299,87 @@ TEST_CASE("Values that the session wrote are dumped as bytes and replayed; a tas
   CHECK(report.tasks[1].text ==
         "the task cannot be replayed, since its value 'place' is a descriptor, whose address was valid in the dumped "
         "round only");
+}
+
+TEST_CASE("In a chain, tasks read by views and aliases what replayed tasks wrote") {
+  const Folder folder;
+  TaskGraph graph;
+  Floats hx(32), hy(32), low(16);
+  for (std::size_t i = 0; i < 32; ++i) hx[i] = static_cast<float>(i) + 1;
+  const auto x = graph.input<float>("x", {32});
+  const auto replayed = [&](std::vector<TaskId> dumped, std::vector<TaskId> tasks, const auto&... outputs) {
+    auto session = open<DumpingSim<>>(graph);
+    session.platform().engine().dump_next(folder.path(), std::move(dumped));
+    REQUIRE(session.run_round(bind(x, hx), outputs...));
+    CHECK(session.platform().engine().dump_failure().empty());
+    const ReplayOptions options{{}, true, std::move(tasks)};
+    ReplayReport report = replay<A5Sim>(folder.path(), kernels<HigherScale, Accumulate>(), options);
+    CAPTURE(report.text());
+    REQUIRE_FALSE(report.tasks.empty());
+    REQUIRE(report.tasks.back().differences.size() == 1);
+    return report.tasks.back().differences[0];
+  };
+  SUBCASE("a view of what was written") {
+    const auto all = graph.workspace<float>("all", {32});
+    const auto view = graph.workspace<float>("view", {16});
+    const auto y = graph.output<float>("y", {16});
+    graph.add<Scale>(x, all, 2.0F);
+    graph.make_view(view, all, 16);
+    graph.add<Scale>(view, y, 3.0F);
+    const Difference found = replayed({}, {}, bind(y, low));
+    CHECK(found.wrong == 16);
+    CHECK(found.largest == 4);  // 3 * 1 + 1
+  }
+  SUBCASE("an input that an output reuses") {
+    const auto doubled = graph.output<float>("doubled", {32});
+    const auto y = graph.output<float>("y", {32});
+    graph.alias(doubled, x);
+    graph.add<Scale>(x, doubled, 2.0F);
+    graph.add<Scale>(x, y, 3.0F);
+    CHECK(replayed({}, {}, bind(doubled, hx), bind(y, hy)).largest == 4);
+  }
+  SUBCASE("but what a task wrote that was not replayed comes from the dump") {
+    const auto all = graph.workspace<float>("all", {32});
+    const auto y = graph.output<float>("y", {32});
+    const TaskId first = graph.add<Scale>(x, all, 2.0F);
+    graph.add<Accumulate>(x, all);
+    const TaskId last = graph.add<Scale>(all, y, 3.0F);
+    SUBCASE("since it was not asked for") {
+      hx[2] = 0;  // the task does not change this element
+      CHECK(replayed({}, {first, last}, bind(y, hy)).largest == 1);
+    }
+    SUBCASE("since it is not in the dump") { CHECK(replayed({first, last}, {}, bind(y, hy)).largest == 1); }
+    CHECK(hy[1] == 18);  // 3 * (2 * 2 + 2)
+  }
+}
+
+TEST_CASE("Dumps that do not say which tensors share memory are replayed as if none did") {
+  const Folder folder;
+  Chain c;
+  auto session = open<DumpingSim<>>(c.graph);
+  session.platform().engine().dump_next(folder.path());
+  REQUIRE(session.run_round(bind(c.x, c.hx), bind(c.y, c.hy)));
+  std::ifstream in(folder / "manifest.json");
+  auto manifest = nlohmann::json::parse(in);
+  for (auto& tensor : manifest.at("tensors")) {
+    for (const char* key : {"memory", "offset", "descriptor"}) CHECK(tensor.erase(key) == 1);
+  }
+  std::ofstream{folder / "manifest.json"} << manifest;
+  CHECK(replay<A2A3Sim>(folder.path(), kernels<Scale, Accumulate>(), {{}, true, {}}).ok());
+  const ReplayReport chain = replay<A2A3Sim>(folder.path(), kernels<WrongScale, Accumulate>(), {{}, true, {}});
+  REQUIRE(chain.tasks[2].differences.size() == 1);
+  CHECK(chain.tasks[2].differences[0].largest == 4);
+
+  const auto refusal = [&](std::uint32_t memory, std::uint64_t offset) {
+    manifest["tensors"][1]["memory"] = memory;
+    manifest["tensors"][1]["offset"] = offset;
+    std::ofstream{folder / "manifest.json"} << manifest;
+    return raised([&] { (void)read_manifest(folder.path()); }).text;
+  };
+  CHECK(refusal(0, 0) == "");
+  CHECK(says(refusal(4, 0), "manifest.json", "it names no tensor"));
+  CHECK(says(refusal(0, 1), "tensor 't' lies outside of its memory, that of 'x'"));
+  CHECK(says(refusal(0, ~std::uint64_t{0}), "tensor 't' lies outside of its memory, that of 'x'"));
 }
 
 TEST_CASE("A replay that cannot be says why") {

@@ -127,9 +127,16 @@ class DumpWriter {
     std::filesystem::remove(std::filesystem::path{folder} / manifest_name);  // a failed dump must not look complete
     std::fill(seen_.begin(), seen_.end(), Seen{});
     DumpedRound dump{folder, round, {}, {}};
-    for (const graph::TensorRecord& t : graph_.tensors) {
-      dump.tensors.push_back({std::string{graph_.name(t.name)}, t.type, t.direction, shape_of(t),
-                              t.value.kind == graph::ValueKind::descriptor});
+    for (std::uint32_t t = 0; t < graph_.tensors.size(); ++t) {
+      const graph::TensorRecord& tensor = graph_.tensors[t];
+      DumpedTensor& dumped = dump.tensors.emplace_back();
+      dumped.name = graph_.name(tensor.name);
+      dumped.type = tensor.type;
+      dumped.direction = tensor.direction;
+      dumped.shape = shape_of(tensor);
+      dumped.memory = graph::home_of(graph_.tensors, t);
+      dumped.offset = tensor.view_offset();
+      dumped.descriptor = tensor.value.kind == graph::ValueKind::descriptor;
     }
     return dump;
   }

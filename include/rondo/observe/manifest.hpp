@@ -31,6 +31,7 @@ struct DumpedTensor {
   std::uint32_t memory = 0;  ///< the tensor that owns its memory: itself, the source of a view, or a reused input
   std::uint64_t offset = 0;  ///< where it begins there, in bytes
   bool descriptor = false;   ///< a value that holds an address, which is valid in the dumped round only
+  bool needed = false;  ///< for a workspace: whether a task, dumped or not, reads its memory, or the round leaves it
 };
 
 /// The contents of a tensor. Several tasks may share a file: contents that did not change are written once.
@@ -200,6 +201,7 @@ inline void write_manifest(const DumpedRound& round) {
     tensors.back()["memory"] = t.memory;
     tensors.back()["offset"] = t.offset;
     tensors.back()["descriptor"] = t.descriptor;
+    tensors.back()["needed"] = t.needed;
   }
   auto& tasks = json["tasks"] = nlohmann::ordered_json::array();
   for (const DumpedTask& t : round.tasks) tasks.push_back(detail::to_json(t));
@@ -233,6 +235,7 @@ inline void write_manifest(const DumpedRound& round) {
       tensor.memory = each.value("memory", static_cast<std::uint32_t>(round.tensors.size()));
       tensor.offset = each.value("offset", std::uint64_t{0});
       tensor.descriptor = each.value("descriptor", false);
+      tensor.needed = each.value("needed", false);
       round.tensors.push_back(std::move(tensor));
     }
     detail::check_memory(round.tensors);

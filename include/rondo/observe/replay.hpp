@@ -122,8 +122,8 @@ bool replay_task(const DumpedRound& dump, const DumpedTask& task, const KernelTa
 ///     std::fputs(report.text().c_str(), stdout);
 ///
 /// Outputs are filled with a bit pattern first, so that an element that a kernel does not write differs from the dump,
-/// unless the dump has the pattern, too. A workspace that no task of the dump reads is not compared, since its contents
-/// do not matter. The report lists tasks that could not be run.
+/// unless the dump has the pattern, too. A workspace is not compared if its contents do not matter: no task of the
+/// round reads its memory, no output is a view of it, and it is not kept. The report lists tasks that could not be run.
 /// @throws Error invalid_argument if there is no such dump or task. Cost: a session for each task.
 template <Platform P>
 [[nodiscard]] ReplayReport replay(const std::string& folder, const KernelTable& kernels,

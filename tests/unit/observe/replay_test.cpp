@@ -301,6 +301,62 @@ TEST_CASE("Values that the session wrote are dumped as bytes and replayed; a tas
         "round only");
 }
 
+TEST_CASE("A workspace that only a view shows, that is kept, or that a task outside the dump reads, is compared") {
+  TaskGraph graph;
+  const auto x = graph.input<float>("x", {16});
+  const auto written = graph.workspace<float>("written", {16});
+  std::vector<float> hx(16, 5.0F), hy(16), hz(8);
+  const Folder folder;
+  // Runs and replays one round; `bindings` are those of the outputs. The first task is wrong in the replay.
+  const auto outcome = [&](std::vector<TaskId> tasks, const auto&... bindings) {
+    auto session = open<DumpingSim<>>(graph);
+    session.platform().engine().dump_next(folder.path(), std::move(tasks));
+    REQUIRE(session.run_round(bind(x, hx), bindings...));
+    CHECK(session.platform().engine().dump_failure().empty());
+    const ReplayReport report = replay<A2A3Sim>(folder.path(), kernels<WrongScale, Accumulate>());
+    REQUIRE_FALSE(report.tasks.empty());
+    return report.tasks[0].outcome;
+  };
+  SUBCASE("an output is a view of it") {
+    const auto y = graph.output<float>("y", {8});
+    graph.add<Scale>(x, written, 2.0F);
+    graph.make_view(y, written, 0);
+    CHECK(outcome({}, bind(y, hz)) == Outcome::different);
+    CHECK(hz[0] == 10);
+  }
+  SUBCASE("a task reads a view of it") {
+    const auto view = graph.workspace<float>("view", {8});
+    const auto y = graph.inout<float>("y", {8});
+    graph.add<Scale>(x, written, 2.0F);
+    graph.make_view(view, written, 0);
+    graph.add<Accumulate>(view, y);
+    CHECK(outcome({}, bind(y, hz)) == Outcome::different);
+  }
+  SUBCASE("it is kept") {
+    graph.keep(written);
+    graph.add<Scale>(x, written, 2.0F);
+    CHECK(outcome({}) == Outcome::different);
+  }
+  SUBCASE("a task that is not dumped reads it") {
+    const auto y = graph.inout<float>("y", {16});
+    const TaskId first = graph.add<Scale>(x, written, 2.0F);
+    graph.add<Accumulate>(written, y);
+    CHECK(outcome({first}, bind(y, hy)) == Outcome::different);
+  }
+  SUBCASE("a descriptor describes it") {
+    (void)launch::descriptor<Place>(graph, "place", written);
+    graph.add<Scale>(x, written, 2.0F);
+    auto session = open<DumpingSim<>, WithValues>(graph);
+    session.platform().engine().dump_next(folder.path());
+    REQUIRE(session.run_round(bind(x, hx)));
+    CHECK_FALSE(replay<A2A3Sim>(folder.path(), kernels<WrongScale>()).ok());
+  }
+  SUBCASE("and others are not") {
+    graph.add<Scale>(x, written, 2.0F);
+    CHECK(outcome({}) == Outcome::same);
+  }
+}
+
 TEST_CASE("In a chain, tasks read by views and aliases what replayed tasks wrote") {
   const Folder folder;
   TaskGraph graph;
@@ -362,7 +418,7 @@ TEST_CASE("Dumps that do not say which tensors share memory are replayed as if n
   std::ifstream in(folder / "manifest.json");
   auto manifest = nlohmann::json::parse(in);
   for (auto& tensor : manifest.at("tensors")) {
-    for (const char* key : {"memory", "offset", "descriptor"}) CHECK(tensor.erase(key) == 1);
+    for (const char* key : {"memory", "offset", "descriptor", "needed"}) CHECK(tensor.erase(key) == 1);
   }
   std::ofstream{folder / "manifest.json"} << manifest;
   CHECK(replay<A2A3Sim>(folder.path(), kernels<Scale, Accumulate>(), {{}, true, {}}).ok());

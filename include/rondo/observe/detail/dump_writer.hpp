@@ -138,7 +138,22 @@ class DumpWriter {
       dumped.offset = tensor.view_offset();
       dumped.descriptor = tensor.value.kind == graph::ValueKind::descriptor;
     }
+    find_needed(dump);
     return dump;
+  }
+  /// Finds the workspaces whose contents matter after the task that writes them.
+  void find_needed(DumpedRound& dump) const {
+    const auto tensors = graph_.tensors;
+    std::vector<char> needed(tensors.size());  // by the tensor that owns the memory, which its views share
+    for (std::uint32_t t = 0; t < tensors.size(); ++t) {
+      const graph::TensorRecord& tensor = tensors[t];
+      if (tensor.delivered || tensor.kept) needed[dump.tensors[t].memory] = 1;
+      if (tensor.value.kind == graph::ValueKind::descriptor) needed[dump.tensors[tensor.value.source].memory] = 1;
+    }
+    for (const graph::ArgRecord& arg : graph_.args) {
+      if (arg.is_address() && reads(arg.access)) needed[dump.tensors[arg.tensor].memory] = 1;
+    }
+    for (DumpedTensor& tensor : dump.tensors) tensor.needed = needed[tensor.memory] != 0;
   }
 
   void add_task(std::size_t position) {

@@ -65,10 +65,11 @@ void with_element_type(DataType type, F&& f) {
   return std::move(array.bytes);
 }
 
-/// Whether no task of the dump reads this workspace.
+/// Whether the contents of this workspace do not matter after the task that writes it. In a dump of an earlier version,
+/// which does not say what is needed, only tasks of the dump that read the tensor itself are known.
 [[nodiscard]] inline bool is_scratch(const DumpedRound& dump, std::uint32_t tensor) {
   const auto reads = dump.tasks | ::ranges::views::transform(&DumpedTask::read) | ::ranges::views::join;
-  return dump.tensors[tensor].direction == Direction::workspace &&
+  return dump.tensors[tensor].direction == Direction::workspace && !dump.tensors[tensor].needed &&
          ::ranges::find(reads, tensor, &DumpedContents::tensor) == ::ranges::end(reads);
 }
 

@@ -13,6 +13,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   (void)folder.write("manifest.json", {data, size});
   fuzz::allow_refusal([&] {
     const observe::DumpedRound round = observe::read_manifest(folder.path());
+    for (const observe::DumpedTensor& tensor : round.tensors) fuzz::require(tensor.memory < round.tensors.size());
     for (const observe::DumpedTask& task : round.tasks) {
       fuzz::require(!task.args.empty() && task.args.find('/') == std::string::npos);
       for (const auto* const list : {&task.read, &task.written}) {

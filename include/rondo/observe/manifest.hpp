@@ -28,6 +28,10 @@ struct DumpedTensor {
   DataType type = DataType::float32;
   Direction direction = Direction::in;
   std::vector<std::int64_t> shape;
+  std::uint32_t memory = 0;  ///< the tensor that owns its memory: itself, the source of a view, or a reused input
+  std::uint64_t offset = 0;  ///< where it begins there, in bytes
+  bool descriptor = false;   ///< a value that holds an address, which is valid in the dumped round only
+  bool needed = false;  ///< for a workspace: whether a task, dumped or not, reads its memory, or the round leaves it
 };
 
 /// The contents of a tensor. Several tasks may share a file: contents that did not change are written once.
@@ -103,6 +107,30 @@ template <class E, class Name>
   return list;
 }
 
+[[nodiscard]] inline std::uint64_t bytes_of(const DumpedTensor& tensor) {
+  std::uint64_t bytes = size_of(tensor.type);
+  for (const std::int64_t extent : tensor.shape) {
+    if (extent < 0 || __builtin_mul_overflow(bytes, static_cast<std::uint64_t>(extent), &bytes)) {
+      throw Error(Errc::invalid_argument, Error::Text{"tensor '", tensor.name, "' has an invalid shape"});
+    }
+  }
+  return bytes;
+}
+
+/// Checks that each tensor lies within the memory that it names. @throws Error invalid_argument
+inline void check_memory(const std::vector<DumpedTensor>& tensors) {
+  for (const DumpedTensor& tensor : tensors) {
+    if (tensor.memory >= tensors.size()) throw Error(Errc::invalid_argument, Error::Text("it names no tensor"));
+    const std::uint64_t all = bytes_of(tensors[tensor.memory]);
+    const std::uint64_t bytes = bytes_of(tensor);
+    if (bytes > all || tensor.offset > all - bytes) {
+      throw Error(Errc::invalid_argument,
+                  Error::Text{"tensor '", tensor.name, "' lies outside of its memory, that of '",
+                              tensors[tensor.memory].name, "'"});
+    }
+  }
+}
+
 [[nodiscard]] inline nlohmann::ordered_json to_json(const DumpedTask& task) {
   auto slots = nlohmann::ordered_json::array();
   for (const Slot& s : task.slots) {
@@ -170,6 +198,10 @@ inline void write_manifest(const DumpedRound& round) {
   for (const DumpedTensor& t : round.tensors) {
     tensors.push_back({{"name", t.name}, {"type", to_string(t.type)}, {"direction", to_string(t.direction)}});
     tensors.back()["shape"] = t.shape;
+    tensors.back()["memory"] = t.memory;
+    tensors.back()["offset"] = t.offset;
+    tensors.back()["descriptor"] = t.descriptor;
+    tensors.back()["needed"] = t.needed;
   }
   auto& tasks = json["tasks"] = nlohmann::ordered_json::array();
   for (const DumpedTask& t : round.tasks) tasks.push_back(detail::to_json(t));
@@ -199,8 +231,14 @@ inline void write_manifest(const DumpedRound& round) {
                                                        static_cast<std::size_t>(Direction::session_value) + 1,
                                                        [](Direction d) { return std::string_view{to_string(d)}; });
       tensor.shape = each.at("shape").get<std::vector<std::int64_t>>();
+      // Dumps of earlier versions do not have these.
+      tensor.memory = each.value("memory", static_cast<std::uint32_t>(round.tensors.size()));
+      tensor.offset = each.value("offset", std::uint64_t{0});
+      tensor.descriptor = each.value("descriptor", false);
+      tensor.needed = each.value("needed", false);
       round.tensors.push_back(std::move(tensor));
     }
+    detail::check_memory(round.tensors);
     for (const auto& each : json.at("tasks")) {
       round.tasks.push_back(detail::task_from_json(each, round.tensors.size()));
     }

@@ -27,8 +27,9 @@ namespace rondo::observe {
 struct ReplayOptions {
   /// The tolerance for floating-point elements; all others must be identical.
   measure::Tolerance tolerance{};
-  /// Whether each task reads what earlier replayed tasks wrote, and otherwise the dump. If false, each task reads only
-  /// the dump, so one wrong result does not affect later tasks.
+  /// Whether each task reads what earlier replayed tasks wrote to the same memory, and otherwise the dump. Elements
+  /// that tasks outside the dump changed in between are those of the dump. If false, each task reads only the dump, so
+  /// one wrong result does not affect later tasks.
   bool chain = false;
   std::vector<TaskId> tasks{};  ///< the tasks to replay; empty: all
 };
@@ -81,15 +82,49 @@ struct ReplayReport {
   }
 };
 
+namespace detail {
+
+/// Replays one task. @returns whether it ran; `result` says what came of it
+template <Platform P>
+bool replay_task(const DumpedRound& dump, const DumpedTask& task, const KernelTable& kernels,
+                 const typename P::Options& platform, const ReplayOptions& options, CarriedResults& carried,
+                 TaskReplay& result) {
+  try {
+    auto contents = contents_before(dump, task, options.chain ? &carried : nullptr);
+    run_task<P>(dump, task, kernels, platform, contents);
+    for (const DumpedContents& w : task.written) {
+      const DumpedTensor& tensor = dump.tensors[w.tensor];
+      const std::vector<std::byte> dumped = contents_of(dump, w);
+      if (!is_scratch(dump, w.tensor)) {
+        Difference d = compare(tensor.name, tensor.type, tensor.shape, contents[w.tensor], dumped, options.tolerance);
+        if (d.wrong != 0) result.differences.push_back(std::move(d));
+      }
+      if (options.chain) carried.add(dump, w.tensor, dumped, contents[w.tensor]);
+    }
+    if (!result.differences.empty()) result.outcome = TaskReplay::Outcome::different;
+    if (!task.finished) {
+      result.outcome = TaskReplay::Outcome::unknown;
+      result.text = "its kernel threw when it was dumped, and did not now";
+    }
+    return true;
+  } catch (const Error& e) {
+    result.outcome = TaskReplay::Outcome::failed;
+    result.text = e.what();
+    return false;
+  }
+}
+
+}  // namespace detail
+
 /// Runs each task of a dump again on P, separately and in the order of the dump, and compares the results.
 ///
 ///     const auto report = replay<A5Sim>("dumps/first", kernels<Saxpy, MatMul>());
 ///     std::fputs(report.text().c_str(), stdout);
 ///
 /// Outputs are filled with a bit pattern first, so that an element that a kernel does not write differs from the dump,
-/// unless the dump has the pattern, too. A workspace that no task of the dump reads is not compared, since its contents
-/// do not matter. The report lists tasks that could not be run. @throws Error invalid_argument if there is no such dump
-/// or task. Cost: a session for each task.
+/// unless the dump has the pattern, too. A workspace is not compared if its contents do not matter: no task of the
+/// round reads its memory, no output is a view of it, and it is not kept. The report lists tasks that could not be run.
+/// @throws Error invalid_argument if there is no such dump or task. Cost: a session for each task.
 template <Platform P>
 [[nodiscard]] ReplayReport replay(const std::string& folder, const KernelTable& kernels,
                                   const ReplayOptions& options = {}, const typename P::Options& platform = {}) {
@@ -100,38 +135,19 @@ template <Platform P>
       throw Error(Errc::invalid_argument, Error::Text{folder, ": the dump has no task ", index(wanted)});
     }
   }
-  detail::ContentsByFile carried;
+  detail::CarriedResults carried;
   ReplayReport report;
   for (const DumpedTask& task : dump.tasks) {
-    if (!options.tasks.empty() &&
-        std::find(options.tasks.begin(), options.tasks.end(), TaskId{task.id}) == options.tasks.end()) {
-      continue;
+    bool replayed = false;
+    if (options.tasks.empty() ||
+        std::find(options.tasks.begin(), options.tasks.end(), TaskId{task.id}) != options.tasks.end()) {
+      TaskReplay& result = report.tasks.emplace_back();
+      result.id = task.id;
+      result.kernel = task.kernel;
+      if (!task.idle) replayed = detail::replay_task<P>(dump, task, kernels, platform, options, carried, result);
     }
-    TaskReplay& result = report.tasks.emplace_back();
-    result.id = task.id;
-    result.kernel = task.kernel;
-    if (task.idle) continue;
-    try {
-      auto contents = detail::contents_before(dump, task, carried);
-      detail::run_task<P>(dump, task, kernels, platform, contents);
-      for (const DumpedContents& w : task.written) {
-        const DumpedTensor& tensor = dump.tensors[w.tensor];
-        if (!detail::is_scratch(dump, w.tensor)) {
-          Difference d = compare(tensor.name, tensor.type, tensor.shape, contents[w.tensor],
-                                 detail::contents_of(dump, w), options.tolerance);
-          if (d.wrong != 0) result.differences.push_back(std::move(d));
-        }
-        if (options.chain) carried[w.file] = contents[w.tensor];
-      }
-      if (!result.differences.empty()) result.outcome = TaskReplay::Outcome::different;
-      if (!task.finished) {
-        result.outcome = TaskReplay::Outcome::unknown;
-        result.text = "its kernel threw when it was dumped, and did not now";
-      }
-    } catch (const Error& e) {
-      result.outcome = TaskReplay::Outcome::failed;
-      result.text = e.what();
-    }
+    if (!options.chain || replayed) continue;
+    for (const DumpedContents& w : task.written) carried.forget(dump, w.tensor);
   }
   return report;
 }

@@ -5,6 +5,7 @@
 #include <rondo/observe/replay.hpp>
 
 #include <rondo/args/kernel_args.hpp>
+#include <rondo/launch/round_values.hpp>
 #include <rondo/observe/dump.hpp>
 #include <rondo/platform/host/host.hpp>
 #include <rondo/platform/select.hpp>
@@ -14,6 +15,7 @@
 #include <unit/support.hpp>
 
 #include <doctest/doctest.h>
+#include <nlohmann/json.hpp>
 
 #include <complex>
 #include <cstdint>
@@ -23,6 +25,7 @@
 #include <string>
 #include <string_view>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 using namespace rondo;
@@ -53,6 +56,14 @@ struct ShortScale {
     for (std::size_t i = 0; i + 1 < y.size(); ++i) y[i] = a * x[i];
   }
 };
+/// As Scale, but wrong at each element.
+struct HigherScale {
+  static constexpr std::string_view name = Scale::name;
+  static constexpr auto core = CoreType::vector;
+  static void run(In<float> x, Out<float> y, float a) noexcept {
+    for (std::size_t i = 0; i < y.size(); ++i) y[i] = a * x[i] + 1;
+  }
+};
 /// Called as Scale is, with other parameters.
 struct OtherScale {
   static constexpr std::string_view name = Scale::name;
@@ -69,6 +80,35 @@ struct Number {
     for (std::size_t i = 0; i < y.size(); ++i)
       std::memset(static_cast<void*>(y.data() + i), static_cast<int>(i), sizeof(T));
   }
+};
+
+/// y = x + a scalar of the host + the step + the start of the random numbers.
+struct AddValues {
+  static constexpr std::string_view name = "add_values";
+  static constexpr auto core = CoreType::vector;
+  static void run(In<std::uint32_t> x, launch::HostScalar<std::uint16_t> scalar, launch::Step step,
+                  launch::RandomStart random, Out<std::uint32_t> y) noexcept {
+    const auto sum = static_cast<std::uint32_t>(scalar.value + step.number + random.offset + random.seed);
+    for (std::size_t i = 0; i < y.size(); ++i) y[i] = x[i] + sum;
+  }
+};
+/// The place of a tensor.
+struct Place {
+  const std::uint32_t* begin;
+  static Place make(std::uint64_t address, const Shape&) noexcept {
+    return {reinterpret_cast<const std::uint32_t*>(address)};  // NOLINT: simulated memory
+  }
+};
+/// y = x, which is found by a descriptor.
+struct CopyByPlace {
+  static constexpr std::string_view name = "copy_by_place";
+  static constexpr auto core = CoreType::vector;
+  static void run(launch::Descriptor<Place> x, In<std::uint32_t>, Out<std::uint32_t> y) noexcept {
+    std::memcpy(y.data(), x.begin, y.size() * sizeof(std::uint32_t));
+  }
+};
+struct WithValues : DefaultPolicies {
+  using Values = launch::RoundValues<>;
 };
 
 /// t = 2x; u = 3t; y += u. The arena gives x's memory away as soon as t is there.
@@ -220,6 +260,182 @@ TEST_CASE("Tensors of each type are dumped, read and replayed") {
   }(static_cast<std::tuple<float, Float16, BFloat16, double, std::complex<float>, std::complex<double>, bool,
                            std::int8_t, std::uint8_t, std::int16_t, std::uint16_t, std::int32_t, std::uint32_t,
                            std::int64_t, std::uint64_t, Fp8E4M3Fn, Fp8E8M0, Fp4E2M1x2>*>(nullptr));
+}
+
+TEST_CASE("Values that the session wrote are dumped as bytes and replayed; a task with a descriptor is refused") {
+  const Folder folder;
+  TaskGraph graph;
+  const auto x = graph.input<std::uint32_t>("x", {4});
+  const auto y = graph.output<std::uint32_t>("y", {4});
+  const auto z = graph.output<std::uint32_t>("z", {4});
+  const auto scalar = launch::scalar(graph, "scalar", std::uint16_t{500});
+  const auto step = launch::step(graph, "step", 7);
+  graph.add<AddValues>(x, scalar, step, launch::random(graph, "random", 1000, 64), y);
+  graph.add<CopyByPlace>(launch::descriptor<Place>(graph, "place", x), x, z);
+  auto session = open<DumpingSim<>, WithValues>(graph);
+  std::vector<std::uint32_t> hx{1, 2, 3, 4}, hy(4), hz(4);
+  REQUIRE(session.run_round(bind(x, hx), bind(y, hy), bind(z, hz)));
+  REQUIRE(session.values().set(scalar, 300));
+  session.platform().engine().dump_next(folder.path());
+  REQUIRE(session.run_round(bind(x, hx), bind(y, hy), bind(z, hz)));
+  CHECK(session.platform().engine().dump_failure().empty());
+  CHECK(hz == hx);
+
+  const DumpedRound dump = read_manifest(folder.path());
+  REQUIRE(dump.tasks.size() == 2);
+  for (const DumpedTask& task : dump.tasks) {
+    for (const DumpedContents& c : task.read) {  // the headers of all files are valid
+      CHECK(read_npy(folder / c.file, dump.tensors[c.tensor].type).shape == dump.tensors[c.tensor].shape);
+    }
+  }
+  CHECK(read_npy(folder / "tensor3_scalar.0.npy", DataType::uint8).bytes ==
+        std::vector<std::byte>{std::byte{300 % 256}, std::byte{300 / 256}});
+  CHECK(read_npy(folder / "tensor4_step.0.npy", DataType::uint8).shape == std::vector<std::int64_t>{8});
+  CHECK(read_npy(folder / "tensor5_random.0.npy", DataType::uint8).shape == std::vector<std::int64_t>{16});
+
+  const ReplayReport report = replay<A5Sim>(folder.path(), kernels<AddValues, CopyByPlace>());
+  CHECK(report.tasks[0].outcome == Outcome::same);
+  CHECK(report.tasks[1].outcome == Outcome::failed);
+  CHECK(report.tasks[1].text ==
+        "the task cannot be replayed, since its value 'place' is a descriptor, whose address was valid in the dumped "
+        "round only");
+}
+
+TEST_CASE("A workspace that only a view shows, that is kept, or that a task outside the dump reads, is compared") {
+  TaskGraph graph;
+  const auto x = graph.input<float>("x", {16});
+  const auto written = graph.workspace<float>("written", {16});
+  std::vector<float> hx(16, 5.0F), hy(16), hz(8);
+  const Folder folder;
+  // Runs and replays one round; `bindings` are those of the outputs. The first task is wrong in the replay.
+  const auto outcome = [&](std::vector<TaskId> tasks, const auto&... bindings) {
+    auto session = open<DumpingSim<>>(graph);
+    session.platform().engine().dump_next(folder.path(), std::move(tasks));
+    REQUIRE(session.run_round(bind(x, hx), bindings...));
+    CHECK(session.platform().engine().dump_failure().empty());
+    const ReplayReport report = replay<A2A3Sim>(folder.path(), kernels<WrongScale, Accumulate>());
+    REQUIRE_FALSE(report.tasks.empty());
+    return report.tasks[0].outcome;
+  };
+  SUBCASE("an output is a view of it") {
+    const auto y = graph.output<float>("y", {8});
+    graph.add<Scale>(x, written, 2.0F);
+    graph.make_view(y, written, 0);
+    CHECK(outcome({}, bind(y, hz)) == Outcome::different);
+    CHECK(hz[0] == 10);
+  }
+  SUBCASE("a task reads a view of it") {
+    const auto view = graph.workspace<float>("view", {8});
+    const auto y = graph.inout<float>("y", {8});
+    graph.add<Scale>(x, written, 2.0F);
+    graph.make_view(view, written, 0);
+    graph.add<Accumulate>(view, y);
+    CHECK(outcome({}, bind(y, hz)) == Outcome::different);
+  }
+  SUBCASE("it is kept") {
+    graph.keep(written);
+    graph.add<Scale>(x, written, 2.0F);
+    CHECK(outcome({}) == Outcome::different);
+  }
+  SUBCASE("a task that is not dumped reads it") {
+    const auto y = graph.inout<float>("y", {16});
+    const TaskId first = graph.add<Scale>(x, written, 2.0F);
+    graph.add<Accumulate>(written, y);
+    CHECK(outcome({first}, bind(y, hy)) == Outcome::different);
+  }
+  SUBCASE("a descriptor describes it") {
+    (void)launch::descriptor<Place>(graph, "place", written);
+    graph.add<Scale>(x, written, 2.0F);
+    auto session = open<DumpingSim<>, WithValues>(graph);
+    session.platform().engine().dump_next(folder.path());
+    REQUIRE(session.run_round(bind(x, hx)));
+    CHECK_FALSE(replay<A2A3Sim>(folder.path(), kernels<WrongScale>()).ok());
+  }
+  SUBCASE("and others are not") {
+    graph.add<Scale>(x, written, 2.0F);
+    CHECK(outcome({}) == Outcome::same);
+  }
+}
+
+TEST_CASE("In a chain, tasks read by views and aliases what replayed tasks wrote") {
+  const Folder folder;
+  TaskGraph graph;
+  Floats hx(32), hy(32), low(16);
+  for (std::size_t i = 0; i < 32; ++i) hx[i] = static_cast<float>(i) + 1;
+  const auto x = graph.input<float>("x", {32});
+  const auto replayed = [&](std::vector<TaskId> dumped, std::vector<TaskId> tasks, const auto&... outputs) {
+    auto session = open<DumpingSim<>>(graph);
+    session.platform().engine().dump_next(folder.path(), std::move(dumped));
+    REQUIRE(session.run_round(bind(x, hx), outputs...));
+    CHECK(session.platform().engine().dump_failure().empty());
+    const ReplayOptions options{{}, true, std::move(tasks)};
+    ReplayReport report = replay<A5Sim>(folder.path(), kernels<HigherScale, Accumulate>(), options);
+    CAPTURE(report.text());
+    REQUIRE_FALSE(report.tasks.empty());
+    REQUIRE(report.tasks.back().differences.size() == 1);
+    return report.tasks.back().differences[0];
+  };
+  SUBCASE("a view of what was written") {
+    const auto all = graph.workspace<float>("all", {32});
+    const auto view = graph.workspace<float>("view", {16});
+    const auto y = graph.output<float>("y", {16});
+    graph.add<Scale>(x, all, 2.0F);
+    graph.make_view(view, all, 16);
+    graph.add<Scale>(view, y, 3.0F);
+    const Difference found = replayed({}, {}, bind(y, low));
+    CHECK(found.wrong == 16);
+    CHECK(found.largest == 4);  // 3 * 1 + 1
+  }
+  SUBCASE("an input that an output reuses") {
+    const auto doubled = graph.output<float>("doubled", {32});
+    const auto y = graph.output<float>("y", {32});
+    graph.alias(doubled, x);
+    graph.add<Scale>(x, doubled, 2.0F);
+    graph.add<Scale>(x, y, 3.0F);
+    CHECK(replayed({}, {}, bind(doubled, hx), bind(y, hy)).largest == 4);
+  }
+  SUBCASE("but what a task wrote that was not replayed comes from the dump") {
+    const auto all = graph.workspace<float>("all", {32});
+    const auto y = graph.output<float>("y", {32});
+    const TaskId first = graph.add<Scale>(x, all, 2.0F);
+    graph.add<Accumulate>(x, all);
+    const TaskId last = graph.add<Scale>(all, y, 3.0F);
+    SUBCASE("since it was not asked for") {
+      hx[2] = 0;  // the task does not change this element
+      CHECK(replayed({}, {first, last}, bind(y, hy)).largest == 1);
+    }
+    SUBCASE("since it is not in the dump") { CHECK(replayed({first, last}, {}, bind(y, hy)).largest == 1); }
+    CHECK(hy[1] == 18);  // 3 * (2 * 2 + 2)
+  }
+}
+
+TEST_CASE("Dumps that do not say which tensors share memory are replayed as if none did") {
+  const Folder folder;
+  Chain c;
+  auto session = open<DumpingSim<>>(c.graph);
+  session.platform().engine().dump_next(folder.path());
+  REQUIRE(session.run_round(bind(c.x, c.hx), bind(c.y, c.hy)));
+  std::ifstream in(folder / "manifest.json");
+  auto manifest = nlohmann::json::parse(in);
+  for (auto& tensor : manifest.at("tensors")) {
+    for (const char* key : {"memory", "offset", "descriptor", "needed"}) CHECK(tensor.erase(key) == 1);
+  }
+  std::ofstream{folder / "manifest.json"} << manifest;
+  CHECK(replay<A2A3Sim>(folder.path(), kernels<Scale, Accumulate>(), {{}, true, {}}).ok());
+  const ReplayReport chain = replay<A2A3Sim>(folder.path(), kernels<WrongScale, Accumulate>(), {{}, true, {}});
+  REQUIRE(chain.tasks[2].differences.size() == 1);
+  CHECK(chain.tasks[2].differences[0].largest == 4);
+
+  const auto refusal = [&](std::uint32_t memory, std::uint64_t offset) {
+    manifest["tensors"][1]["memory"] = memory;
+    manifest["tensors"][1]["offset"] = offset;
+    std::ofstream{folder / "manifest.json"} << manifest;
+    return raised([&] { (void)read_manifest(folder.path()); }).text;
+  };
+  CHECK(refusal(0, 0) == "");
+  CHECK(says(refusal(4, 0), "manifest.json", "it names no tensor"));
+  CHECK(says(refusal(0, 1), "tensor 't' lies outside of its memory, that of 'x'"));
+  CHECK(says(refusal(0, ~std::uint64_t{0}), "tensor 't' lies outside of its memory, that of 'x'"));
 }
 
 TEST_CASE("A replay that cannot be says why") {

@@ -127,10 +127,33 @@ class DumpWriter {
     std::filesystem::remove(std::filesystem::path{folder} / manifest_name);  // a failed dump must not look complete
     std::fill(seen_.begin(), seen_.end(), Seen{});
     DumpedRound dump{folder, round, {}, {}};
-    for (const graph::TensorRecord& t : graph_.tensors) {
-      dump.tensors.push_back({std::string{graph_.name(t.name)}, t.type, t.direction, shape_of(t)});
+    for (std::uint32_t t = 0; t < graph_.tensors.size(); ++t) {
+      const graph::TensorRecord& tensor = graph_.tensors[t];
+      DumpedTensor& dumped = dump.tensors.emplace_back();
+      dumped.name = graph_.name(tensor.name);
+      dumped.type = tensor.type;
+      dumped.direction = tensor.direction;
+      dumped.shape = shape_of(tensor);
+      dumped.memory = graph::home_of(graph_.tensors, t);
+      dumped.offset = tensor.view_offset();
+      dumped.descriptor = tensor.value.kind == graph::ValueKind::descriptor;
     }
+    find_needed(dump);
     return dump;
+  }
+  /// Finds the workspaces whose contents matter after the task that writes them.
+  void find_needed(DumpedRound& dump) const {
+    const auto tensors = graph_.tensors;
+    std::vector<char> needed(tensors.size());  // by the tensor that owns the memory, which its views share
+    for (std::uint32_t t = 0; t < tensors.size(); ++t) {
+      const graph::TensorRecord& tensor = tensors[t];
+      if (tensor.delivered || tensor.kept) needed[dump.tensors[t].memory] = 1;
+      if (tensor.value.kind == graph::ValueKind::descriptor) needed[dump.tensors[tensor.value.source].memory] = 1;
+    }
+    for (const graph::ArgRecord& arg : graph_.args) {
+      if (arg.is_address() && reads(arg.access)) needed[dump.tensors[arg.tensor].memory] = 1;
+    }
+    for (DumpedTensor& tensor : dump.tensors) tensor.needed = needed[tensor.memory] != 0;
   }
 
   void add_task(std::size_t position) {
@@ -182,7 +205,9 @@ class DumpWriter {
     }
   }
 
+  /// The shape of a tensor; that of a session value, which is not a tensor, is its size in bytes.
   [[nodiscard]] static std::vector<std::int64_t> shape_of(const graph::TensorRecord& tensor) {
+    if (tensor.direction == Direction::session_value) return {static_cast<std::int64_t>(tensor.bytes)};
     std::vector<std::int64_t> shape(tensor.shape.rank());
     for (std::size_t d = 0; d < shape.size(); ++d) shape[d] = tensor.shape.extent(d);
     return shape;

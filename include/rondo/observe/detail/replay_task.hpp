@@ -16,6 +16,7 @@
 #include <range/v3/view/join.hpp>
 #include <range/v3/view/transform.hpp>
 
+#include <algorithm>
 #include <complex>
 #include <cstddef>
 #include <cstdint>
@@ -30,7 +31,6 @@
 namespace rondo::observe::detail {
 
 using ContentsByTensor = std::map<std::uint32_t, std::vector<std::byte>>;
-using ContentsByFile = std::map<std::string, std::vector<std::byte>>;
 
 /// Calls `f.operator()<T>()`, where T is the C++ type of the elements.
 template <class F>
@@ -57,16 +57,6 @@ void with_element_type(DataType type, F&& f) {
   }
 }
 
-[[nodiscard]] inline std::uint64_t bytes_of(const DumpedTensor& tensor) {
-  std::uint64_t bytes = size_of(tensor.type);
-  for (const std::int64_t extent : tensor.shape) {
-    if (extent < 0 || __builtin_mul_overflow(bytes, static_cast<std::uint64_t>(extent), &bytes)) {
-      throw Error(Errc::invalid_argument, Error::Text{"tensor '", tensor.name, "' has an invalid shape"});
-    }
-  }
-  return bytes;
-}
-
 /// Reads a file, which must have the tensor's type and shape. @throws Error invalid_argument
 [[nodiscard]] inline std::vector<std::byte> contents_of(const DumpedRound& dump, const DumpedContents& contents) {
   const std::string path = dump.folder + '/' + contents.file;
@@ -75,21 +65,70 @@ void with_element_type(DataType type, F&& f) {
   return std::move(array.bytes);
 }
 
-/// Whether no task of the dump reads this workspace.
+/// Whether the contents of this workspace do not matter after the task that writes it. In a dump of an earlier version,
+/// which does not say what is needed, only tasks of the dump that read the tensor itself are known.
 [[nodiscard]] inline bool is_scratch(const DumpedRound& dump, std::uint32_t tensor) {
   const auto reads = dump.tasks | ::ranges::views::transform(&DumpedTask::read) | ::ranges::views::join;
-  return dump.tensors[tensor].direction == Direction::workspace &&
+  return dump.tensors[tensor].direction == Direction::workspace && !dump.tensors[tensor].needed &&
          ::ranges::find(reads, tensor, &DumpedContents::tensor) == ::ranges::end(reads);
 }
 
-/// The contents of a task's tensors before it runs: from `carried`, otherwise from the dump; outputs are poisoned with
+/// What replayed tasks wrote, for tasks that read it later: by the memory, since a view or an output that reuses an
+/// input shares it with another tensor.
+class CarriedResults {
+ public:
+  /// A task wrote `replayed` where the dump has `dumped`, which has the same size.
+  void add(const DumpedRound& dump, std::uint32_t tensor, std::span<const std::byte> dumped,
+           std::span<const std::byte> replayed) {
+    const Part part = part_of(dump, tensor);
+    std::copy(dumped.begin(), dumped.end(), part.dumped.begin());
+    std::copy(replayed.begin(), replayed.end(), part.replayed.begin());
+  }
+  /// A task that was not replayed wrote the tensor: later tasks read the dump.
+  void forget(const DumpedRound& dump, std::uint32_t tensor) {
+    const Part part = part_of(dump, tensor);
+    std::copy(part.dumped.begin(), part.dumped.end(), part.replayed.begin());
+  }
+  /// Replaces those elements of a tensor of the dump that nothing has changed since a replayed task wrote them.
+  void put_into(const DumpedRound& dump, std::uint32_t tensor, std::vector<std::byte>& bytes) {
+    const Part part = part_of(dump, tensor);
+    const std::size_t size = size_of(dump.tensors[tensor].type);
+    for (std::size_t at = 0; at < bytes.size(); at += size) {
+      if (std::memcmp(&bytes[at], &part.dumped[at], size) == 0) std::memcpy(&bytes[at], &part.replayed[at], size);
+    }
+  }
+
+ private:
+  /// Some memory, with zeros where no task has written: there, an element of the dump replaces itself.
+  struct Memory {
+    std::vector<std::byte> dumped;
+    std::vector<std::byte> replayed;
+  };
+  /// The part of it that is a tensor.
+  struct Part {
+    std::span<std::byte> dumped;
+    std::span<std::byte> replayed;
+  };
+  [[nodiscard]] Part part_of(const DumpedRound& dump, std::uint32_t tensor) {
+    const DumpedTensor& own = dump.tensors[tensor];
+    Memory& found = memories_[own.memory];
+    found.dumped.resize(bytes_of(dump.tensors[own.memory]));
+    found.replayed.resize(found.dumped.size());
+    const std::uint64_t bytes = bytes_of(own);
+    return {std::span(found.dumped).subspan(own.offset, bytes), std::span(found.replayed).subspan(own.offset, bytes)};
+  }
+
+  std::map<std::uint32_t, Memory> memories_;
+};
+
+/// The contents of a task's tensors before it runs: from the dump, with what `carried` has; outputs are poisoned with
 /// values that are NaN as floats.
 [[nodiscard]] inline ContentsByTensor contents_before(const DumpedRound& dump, const DumpedTask& task,
-                                                      const ContentsByFile& carried) {
+                                                      CarriedResults* carried) {
   ContentsByTensor contents;
   for (const DumpedContents& r : task.read) {
-    const auto found = carried.find(r.file);
-    contents[r.tensor] = found == carried.end() ? contents_of(dump, r) : found->second;
+    auto& bytes = contents[r.tensor] = contents_of(dump, r);
+    if (carried != nullptr) carried->put_into(dump, r.tensor, bytes);
   }
   for (const graph::ArgRecord& slot : task.slots) {
     if (slot.kind != graph::ArgRecord::Kind::address || contents.contains(slot.tensor)) continue;
@@ -127,7 +166,7 @@ void with_element_type(DataType type, F&& f) {
 }
 
 /// Runs one task in its own session, where its tensors are residents, so that any number of them can be copied.
-/// @throws Error if there is no such kernel or the round fails; errors of open()
+/// @throws Error if there is no such kernel, a descriptor is read, or the round fails; errors of open()
 template <Platform P>
 void run_task(const DumpedRound& dump, const DumpedTask& task, const KernelTable& kernels,
               const typename P::Options& options, ContentsByTensor& contents) {
@@ -145,6 +184,11 @@ void run_task(const DumpedRound& dump, const DumpedTask& task, const KernelTable
   std::map<std::uint32_t, std::uint32_t> number;
   for (const auto& [t, bytes] : contents) {
     const DumpedTensor& tensor = dump.tensors[t];
+    if (tensor.descriptor) {
+      throw Error(Errc::unsupported,
+                  Error::Text{"the task cannot be replayed, since its value '", tensor.name,
+                              "' is a descriptor, whose address was valid in the dumped round only"});
+    }
     if (tensor.shape.size() > max_rank) throw Error(Errc::invalid_argument, Error::Text("a shape of too many extents"));
     // A graph has no tensors without elements; the kernel reads the extents from its own arguments.
     const Shape shape = bytes.empty() ? Shape{1} : Shape(tensor.shape.data(), tensor.shape.size());

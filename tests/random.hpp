@@ -9,8 +9,8 @@
 #include <random>
 
 /// The source of the random numbers of all tests: one seed of 64 bits, which the environment variable RONDO_SEED sets.
-/// It is 0 by default, so that a test does the same each time. A program of tests prints the seed when a test case that
-/// drew random numbers fails (unit/main.cpp).
+/// It is 0 by default, so that a test does the same each time. A program of tests prints the seed when a test case
+/// fails that drew random numbers, or any test case in a run whose seed is not 0 (unit/main.cpp).
 namespace rondo::test {
 
 /// The seed that a text holds, in decimal or, after 0x, in hexadecimal. Ends the program if it holds none.

@@ -21,6 +21,7 @@
 import atexit
 import shutil
 import subprocess
+from typing import Generator as _Generator, Optional as _Optional
 
 from ._rondo import (
     Binding,
@@ -51,14 +52,14 @@ from ._kernel import kernel
 from ._measure import Measurement, measure
 
 
-def _wait_for(ticket):
+def _wait_for(ticket: Ticket) -> _Generator[None, None, None]:
     """Implements `await ticket`: lets other tasks run until the round is done."""
     while not ticket.done:
         yield
     ticket.wait()
 
 
-def _draw(graph):
+def _draw(graph: Graph) -> _Optional[str]:
     """The graph as SVG, for notebooks; None without Graphviz, or in a build without pictures of graphs."""
     if shutil.which("dot") is None:
         return None
@@ -71,8 +72,8 @@ def _draw(graph):
     return subprocess.run(["dot", "-Tsvg"], input=dot, capture_output=True, text=True, check=True).stdout
 
 
-Ticket.__await__ = _wait_for
-Graph._repr_svg_ = _draw
+setattr(Ticket, "__await__", _wait_for)
+setattr(Graph, "_repr_svg_", _draw)
 # No Python kernel can run while the interpreter ends, so no round may be under way then.
 atexit.register(_close_all)
 

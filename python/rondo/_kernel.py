@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import ctypes
+import importlib
 import warnings
 from typing import Any, Optional
 
@@ -15,12 +16,12 @@ def address_of(function: Any) -> Optional[int]:
     """The address of a C function, given by ctypes, cffi or numba, or as a number; None for a Python function."""
     if isinstance(function, int) and not isinstance(function, bool):
         return function
-    if isinstance(function, ctypes._CFuncPtr):  # the class of all function pointers of ctypes has no public name
+    # The class of all function pointers of ctypes has no public name, which some versions of mypy know.
+    if isinstance(function, getattr(ctypes, "_CFuncPtr")):
         return ctypes.cast(function, ctypes.c_void_p).value
     if type(function).__module__ == "_cffi_backend":
-        import _cffi_backend  # type: ignore[import-not-found]
-
-        return int(_cffi_backend.cast(_cffi_backend.new_primitive_type("uintptr_t"), function))
+        backend: Any = importlib.import_module("_cffi_backend")
+        return int(backend.cast(backend.new_primitive_type("uintptr_t"), function))
     address = getattr(function, "address", None)  # numba.cfunc
     return address if isinstance(address, int) else None
 

@@ -55,7 +55,8 @@ def key_of(candidate: Any) -> str:
 def time_rounds(run_round: Callable[[], Any], repeat: int, min_repeat_ms: float) -> list[float]:
     """The seconds of one call, for each repeat; a repeat makes as many calls as it needs to last long enough."""
     run_round()
-    number, seconds = 1, []
+    number = 1
+    seconds: list[float] = []
     while len(seconds) < repeat:
         start = time.perf_counter()
         for _ in range(number):

@@ -109,9 +109,9 @@ class Result:
 
     def statistics(self) -> dict[str, dict[str, float]]:
         """Median, mean without the outer tenth on each side, and 99th percentile of each phase, in ns."""
-        columns = dict(zip(self.phases, zip(*self.host)))
+        columns: dict[str, tuple[float, ...]] = dict(zip(self.phases, zip(*self.host)))
         if self.device:
-            columns["device"] = tuple(self.device)  # type: ignore[assignment]
+            columns["device"] = tuple(self.device)
         found = {}
         for name, column in columns.items():
             ordered = np.sort(np.asarray(column, np.float64))

@@ -71,28 +71,6 @@ class KernelTest(unittest.TestCase):
             __name__ = "compiled"
 
         self.assertEqual(rounds_of(saxpy_session(rondo.kernel(SAXPY)(Compiled()))), [0, 4, 8, 12])
-        try:
-            import numba
-        except ImportError:
-            return  # optional
-
-        @rondo.kernel(SAXPY)
-        @numba.cfunc("void(CPointer(int64))")
-        def by_numba(words):
-            pass
-
-        self.assertEqual(rounds_of(saxpy_session(by_numba)), [0, 0, 0, 0])
-
-    def test_a_function_pointer_of_cffi_is_a_function_of_c(self):
-        try:
-            import cffi
-        except ImportError:
-            self.skipTest("cffi is not installed")
-        ffi = cffi.FFI()
-        ffi.cdef("void c_saxpy(int64_t* words);")
-        library = ffi.dlopen(str(LIBRARY))
-        kernel = rondo.kernel(SAXPY, ffi.addressof(library, "c_saxpy"), name="saxpy")
-        self.assertEqual(rounds_of(saxpy_session(kernel)), [0, 4, 8, 12])
 
     def test_a_kernel_of_devices_alone_is_refused_elsewhere(self):
         kernel = rondo.kernel(SAXPY, None, name="saxpy")

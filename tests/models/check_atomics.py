@@ -14,7 +14,7 @@ import re
 import sys
 from collections import Counter
 
-DECLARATION = re.compile(r"(?:std::atomic<[^<>;()]*>{1,2}(?:, \w+>)?|\bSignal)\s+(\w+)\s*(?:\[\w+\])?\s*(?:[{=;]|\(count\))")
+DECLARATION = re.compile(r"(?:std::atomic<[^<>;()]*>{1,2}(?:, \w+>)?|\bSignal)\s+(\w+)\s*(?:\[[\w:]+\])?\s*(?:[{=;]|\(count\))")
 CALL = r"\b%s(?:\[[^\]]*\])?(?:\.|->)(load|store|exchange|fetch_add|fetch_sub|compare_exchange_\w+|wait)\("
 
 

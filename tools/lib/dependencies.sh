@@ -34,7 +34,7 @@ has_libcxx() {
 }
 
 # A Python that has NumPy, its own headers and setuptools and can make environments, to build and test the package; the
-# first python3 on the path need not be one. numba, mypy and cffi are optional: their tests are skipped without them.
+# first python3 on the path need not be one.
 has_python_for_modules() {
   local python
   for python in $(type -ap python3) /usr/bin/python3; do
@@ -44,6 +44,16 @@ sys.exit(not has_all or not os.path.exists(sysconfig.get_path("include") + "/Pyt
   done
   return 1
 }
+# The same Python has the module, which only tests use.
+has_python_module() {
+  local python
+  for python in $(type -ap python3) /usr/bin/python3; do
+    "$python" -c "import numpy, $1" >/dev/null 2>&1 && return
+  done
+  return 1
+}
+# Debian's testing does not always have a numba for its NumPy.
+is_debian_12() { grep -qs '^VERSION_ID="12"' /etc/os-release && grep -q '^ID=debian' /etc/os-release; }
 has_mkdocs_theme() { has_file /usr/share/mkdocs/themes/material; }
 has_python_yaml() { has_program python3 && python3 -c 'import yaml' >/dev/null 2>&1; }
 # Some headers cannot be preprocessed alone, so they are looked for as files.
@@ -129,6 +139,11 @@ missing_packages() {
   has_program dpkg-deb || echo dpkg
   has_program doxygen || echo doxygen
   has_program gdb || echo gdb
+  has_program lldb || echo lldb
+  has_program node || echo nodejs
+  has_python_module cffi || echo python3-cffi
+  has_python_module mypy || echo mypy
+  ! is_debian_12 || has_python_module numba || echo python3-numba
   has_python_yaml || echo python3-yaml
   ! has_browser_driver || has_browser || echo chromium
 }

@@ -7,6 +7,7 @@
 
 #include <doctest/doctest.h>
 
+#include <random.hpp>
 #include <scale.hpp>
 #include <unit/memory/random_problem.hpp>
 
@@ -111,10 +112,9 @@ TEST_CASE("a tiling with holes is planned to the bound without a search") {
 TEST_CASE("many buffers, few or many of them alive at once, are planned within a few percent") {
   Problem sparse;
   Problem dense;
-  std::uint64_t state = 1;
+  auto engine = rondo::test::make_random<std::mt19937_64>(1);
   const auto random = [&](std::int64_t n) {
-    state = state * 6364136223846793005ULL + 1442695040888963407ULL;
-    return static_cast<std::int64_t>((state >> 33) % static_cast<std::uint64_t>(n));
+    return static_cast<std::int64_t>(engine() % static_cast<std::uint64_t>(n));
   };
   constexpr std::int64_t n = 20'000;
   for (std::int64_t i = 0; i < n; ++i) {

@@ -234,10 +234,10 @@ class SessionBase {
     require_ok(unusable(), "allocate");
     if (blocks_ == nullptr) {
       blocks_ = std::make_shared<memory::detail::Blocks>(
-          this, [](void* session, DevicePtr<std::byte> block, Bytes size) noexcept {
+          this, [](void* session, DevicePtr<std::byte> block, Bytes bytes) noexcept {
             auto& self = *static_cast<SessionBase*>(session);
             (void)self.derived().finish_all();
-            self.derived().note_released(block, size);
+            self.derived().note_released(block, bytes);
             return self.platform_.release(block);
           });
     }

@@ -304,7 +304,8 @@ def build(options, include, overlay, headers, folder, sources):
         prelude.write_text(text)
     subprocess.run(start + ["-x", "c++-header", str(prelude), "-o", f"{prelude}.pch"], check=True)
     main_object, library = folder / "main.o", folder / "libacl_rt.so"
-    if not main_object.exists():
+    used = [tests / "unit/main.cpp", tests / "random.hpp"]
+    if not main_object.exists() or main_object.stat().st_mtime < max(f.stat().st_mtime for f in used):
         subprocess.run(plain + ["-c", str(tests / "unit/main.cpp"), "-o", str(main_object)], check=True)
     stand_in = sorted(f for f in (tests / "stand_in").glob("*.cpp") if f.name not in OTHER_STAND_INS)
     stand_in += [ROOT / "examples/06_onboard_saxpy/device" / name for name in ("dispatch.cpp", "orchestrator.cpp")]

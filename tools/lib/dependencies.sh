@@ -52,7 +52,7 @@ has_python_module() {
   done
   return 1
 }
-# Debian's testing does not always have a numba for its NumPy.
+# A numba must fit NumPy, and Debian 12 has a pair that does.
 is_debian_12() { grep -qs '^VERSION_ID="12"' /etc/os-release && grep -q '^ID=debian' /etc/os-release; }
 has_mkdocs_theme() { has_file /usr/share/mkdocs/themes/material; }
 has_python_yaml() { has_program python3 && python3 -c 'import yaml' >/dev/null 2>&1; }

@@ -13,11 +13,12 @@
 
 namespace {
 
-/// Whether a name of the page is a file or folder of the repository, of tests, or a test of tools/CMakeLists.txt.
+/// Whether a name of the page is a file or folder of the repository, a file of tests, or a test of
+/// tools/CMakeLists.txt.
 bool names_something(const std::string& name) {
   const std::filesystem::path tests = std::filesystem::path(RONDO_TEST_DATA_DIR).parent_path();
   const std::array places{tests.parent_path() / name, tests / name, tests / (name + "_test.cpp"),
-                          tests.parent_path() / "include/rondo" / name};
+                          tests / (name + ".sh"), tests.parent_path() / "include/rondo" / name};
   if (std::any_of(places.begin(), places.end(), [](const auto& place) { return std::filesystem::exists(place); })) {
     return true;
   }

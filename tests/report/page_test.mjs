@@ -53,6 +53,7 @@ function makePage(name, files, ...more) {
 /** Opens a page from the file system; `trouble` gathers requests for anything else, console messages and errors. */
 async function open(file, colorScheme = "light") {
   const context = await browser.newContext({ viewport: { width: 1160, height: 1120 }, colorScheme, offline: true });
+  context.setDefaultTimeout(600_000); // as long as a busy machine takes
   const page = await context.newPage();
   const trouble = [];
   const url = pathToFileURL(file).href;

@@ -112,7 +112,8 @@ struct Half {
     const float fraction = std::frexp(std::fabs(value), &exponent);  // from 0.5 to 1
     if (fraction != 0) {
       const auto digits = static_cast<std::uint32_t>(std::ldexp(fraction, fraction_bits + 1));
-      bits = static_cast<std::uint16_t>(((exponent - 1 + bias) << fraction_bits) + (digits - (1U << fraction_bits)));
+      const auto biased = static_cast<std::uint32_t>(exponent - 1 + bias);
+      bits = static_cast<std::uint16_t>((biased << fraction_bits) + (digits - (1U << fraction_bits)));
     }
     if (value < 0) bits |= 0x8000U;
   }

@@ -179,33 +179,33 @@ class Program {
   }
   [[nodiscard]] const Source& any_source() { return sources_[below(sources_.size())]; }
   template <class H>
-  void add_mix(const H& y) {
+  void add_mix(const H& to) {
     const auto k = static_cast<Word>(below(1000));
     std::visit(
         [&](const auto& a, const auto& b) {
-          graph.add<Mix>(a, b, y, k);
-          steps_.push_back({tensor(a), tensor(b), tensor(y), k});
+          graph.add<Mix>(a, b, to, k);
+          steps_.push_back({tensor(a), tensor(b), tensor(to), k});
         },
         any_source(), any_source());
   }
   template <class H>
-  void add_fold(const H& y) {
+  void add_fold(const H& to) {
     std::visit(
         [&](const auto& a) {
-          if (tensor(a) == tensor(y)) return add_mix_of(y);
-          graph.add<Fold>(a, y);
-          steps_.push_back({tensor(a), none, tensor(y), 0});
+          if (tensor(a) == tensor(to)) return add_mix_of(to);
+          graph.add<Fold>(a, to);
+          steps_.push_back({tensor(a), none, tensor(to), 0});
         },
         any_source());
   }
   /// A workspace that takes the place of a tensor that would be folded into itself; its contents are not checked.
   template <class H>
-  void add_mix_of(const H& y) {
+  void add_mix_of(const H& to) {
     const auto w = note(graph.workspace<Word>(name("w"), {shape_}));
-    graph.add<Mix>(y, y, w, Word{7});
-    steps_.push_back({tensor(y), tensor(y), tensor(w), 7});
-    graph.add<Fold>(w, y);
-    steps_.push_back({tensor(w), none, tensor(y), 0});
+    graph.add<Mix>(to, to, w, Word{7});
+    steps_.push_back({tensor(to), tensor(to), tensor(w), 7});
+    graph.add<Fold>(w, to);
+    steps_.push_back({tensor(w), none, tensor(to), 0});
   }
 
   std::mt19937_64& random_;

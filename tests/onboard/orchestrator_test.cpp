@@ -86,8 +86,8 @@ struct OnTheDevice {
   static void silent(std::int64_t*) {}
   /// As after a copy that failed, which the device leaves out and goes on.
   static void unplaced(std::int64_t* args) {
-    const auto& told = *reinterpret_cast<const runtime::OrchestratorArgs*>(args);
-    reinterpret_cast<runtime::OrchestratorTensor*>(told.arena + told.tensors_at)[1].address = 0;
+    const auto& passed = *reinterpret_cast<const runtime::OrchestratorArgs*>(args);
+    reinterpret_cast<runtime::OrchestratorTensor*>(passed.arena + passed.tensors_at)[1].address = 0;
     entry(args);
   }
   static void mistaken(std::int64_t* args) {

@@ -120,7 +120,10 @@ template <class E, class Name>
 /// Checks that each tensor lies within the memory that it names. @throws Error invalid_argument
 inline void check_memory(const std::vector<DumpedTensor>& tensors) {
   for (const DumpedTensor& tensor : tensors) {
-    if (tensor.memory >= tensors.size()) throw Error(Errc::invalid_argument, Error::Text("it names no tensor"));
+    if (tensor.memory >= tensors.size()) {
+      throw Error(Errc::invalid_argument, Error::Text{"tensor '", tensor.name, "' lies in the memory of tensor ",
+                                                      tensor.memory, "; there are ", tensors.size()});
+    }
     const std::uint64_t all = bytes_of(tensors[tensor.memory]);
     const std::uint64_t bytes = bytes_of(tensor);
     if (bytes > all || tensor.offset > all - bytes) {

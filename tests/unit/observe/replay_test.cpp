@@ -433,7 +433,7 @@ TEST_CASE("Dumps that do not say which tensors share memory are replayed as if n
     return raised([&] { (void)read_manifest(folder.path()); }).text;
   };
   CHECK(refusal(0, 0) == "");
-  CHECK(says(refusal(4, 0), "manifest.json", "it names no tensor"));
+  CHECK(says(refusal(4, 0), "manifest.json", "lies in the memory of tensor 4; there are 4"));
   CHECK(says(refusal(0, 1), "tensor 't' lies outside of its memory, that of 'x'"));
   CHECK(says(refusal(0, ~std::uint64_t{0}), "tensor 't' lies outside of its memory, that of 'x'"));
 }

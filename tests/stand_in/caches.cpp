@@ -77,6 +77,7 @@ class AicpuCache {
   bool sees_cores = true;
   bool sees_host = false;
   bool is_seen = true;
+  bool is_unheard = false;  ///< it has written back what the cores do not see
   bool is_slow = false;
   std::uint64_t now_ns = 0;  ///< its clock
   std::chrono::steady_clock::time_point looked_at;
@@ -121,7 +122,10 @@ struct Bus {
     auto all = postings.take();
     for (std::size_t left = all.size(); left-- != 0;) {
       const auto& [at, bytes] = all[left];
-      if (!is_of_core && !aicpu.is_seen) continue;
+      if (!is_of_core && !aicpu.is_seen) {
+        aicpu.is_unheard = true;
+        continue;
+      }
       if (is_of_core && !aicpu.sees_cores) aicpu.keep(at);
       std::memcpy(reinterpret_cast<void*>(at), bytes.data(), line_bytes);
       if (is_of_core && aicpu.sees_cores) aicpu.snoop(at, bytes);
@@ -311,7 +315,10 @@ void set_cache_limit(const std::string& name, std::uint64_t value) {
   AicpuCache& aicpu = Bus::instance().aicpu;
   if (name == "aicpu_sees_cores") aicpu.sees_cores = value != 0;
   if (name == "aicpu_sees_host") aicpu.sees_host = value != 0;
-  if (name == "cores_see_aicpu") aicpu.is_seen = value != 0;
+  if (name == "cores_see_aicpu") {
+    aicpu.is_seen = value != 0;
+    aicpu.is_unheard = false;
+  }
   if (name == "slow_writes") aicpu.is_slow = value != 0;
 }
 void reset_cache_limits() {
@@ -406,7 +413,7 @@ std::uint64_t rondo_stand_in_aicpu_ns() {
   // A busy host launches the cores' kernel late: until then the clock passes as the system's does.
   const auto looked_at = std::chrono::steady_clock::now();
   const std::chrono::nanoseconds passed = looked_at - std::exchange(aicpu.looked_at, looked_at);
-  if (!aicpu.sees_cores || !aicpu.is_seen) {
+  if (!aicpu.sees_cores || aicpu.is_unheard) {
     aicpu.now_ns += stand_in::AicpuCache::step_ns;
   } else if (!may_answer) {
     aicpu.now_ns += std::min(stand_in::AicpuCache::step_ns, static_cast<std::uint64_t>(passed.count()));

@@ -394,6 +394,17 @@ TEST_CASE_TEMPLATE("What is wrong with the cores' kernel is told when the sessio
 
 namespace {
 
+/// Holds its core until the test lets it go.
+struct Holding : Task {
+  static constexpr std::string_view name = "holding";
+  static inline std::atomic<bool> has_begun{false};
+  static inline std::atomic<bool> may_end{false};
+  static std::uint64_t on_core(std::int64_t*) {
+    has_begun = true;
+    while (!may_end) rondo_stand_in_core_idle();
+    return 0;
+  }
+};
 /// Its core does not see what the AICPU writes afterwards.
 struct Deaf : Task {
   static constexpr std::string_view name = "deaf";
@@ -404,6 +415,48 @@ struct Deaf : Task {
 };
 
 }  // namespace
+
+TEST_CASE_TEMPLATE("While another session holds the cores, they are not seen to start, and a round times out with that",
+                   C, RONDO_TEST_CASES) {
+  using Policies = With<typename C::R>;
+  const Clean clean;
+  const OnCores cores;
+  rondo_stand_in_cores(1);
+  rondo_stand_in_cached_task("holding", 1, &Holding::on_core);
+  TaskGraph graph;
+  const auto y = graph.inout<std::int64_t>("y", {8});
+  auto options = cores.options<C>();
+  const auto adds_one = [&](auto& round) { round.template add<Task>(y, std::int64_t{fine}); };
+  options.timeout_ms = -1;  // of the system's clock; `late` must wait for the whole limit
+  auto holder = open<typename C::P, Policies>(
+      graph, [&](auto& round) { round.template add<Holding>(y, std::int64_t{fine}); }, options);
+  options.task_timeout_ms = 4000;  // of the AICPU's clock
+  auto other = open<typename C::P, Policies>(graph, adds_one, options);
+  REQUIRE(other.platform().dispatch().is_on_cores);
+  Holding::has_begun = Holding::may_end = false;
+  Numbers of_holder(8), of_other(8);
+  Status held;
+  std::thread round([&] { held = holder.run_round(bind(y, of_holder)); });
+  while (!Holding::has_begun) std::this_thread::yield();
+  rondo_stand_in_limit("aicpu_look_ms", 1000);
+  {
+    options.timeout_ms = 5000;
+    auto late = open<typename C::P, Policies>(graph, adds_one, options);
+    const std::string why = late.platform().dispatch().reason.c_str();
+    CHECK_FALSE(late.platform().dispatch().is_on_cores);
+    CHECK_MESSAGE(contains(why, "of 3 cores, 3 were not seen to start"), why);
+  }
+  const Status status = other.run_round(bind(y, of_other));
+  CHECK(status.code() == Errc::timed_out);
+  const std::string said = other.explain(status).c_str();
+  CHECK_MESSAGE(contains(said, "no vector core started within 4000 ms; other programs may hold them"), said);
+  rondo_stand_in_limit("aicpu_look_ms", 0);
+  Holding::may_end = true;
+  round.join();
+  CHECK_MESSAGE(held.ok(), std::string(holder.explain(held).c_str()));
+  (void)other.close();
+  CHECK(holder.close().ok());
+}
 
 TEST_CASE_TEMPLATE("A core that does not leave at the end of a round is named, and so are blocks that ran beside", C,
                    RONDO_TEST_CASES) {

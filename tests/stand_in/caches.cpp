@@ -77,7 +77,8 @@ class AicpuCache {
   bool sees_cores = true;
   bool sees_host = false;
   bool is_seen = true;
-  bool is_unheard = false;  ///< it has written back what the cores do not see
+  bool is_unheard = false;    ///< it has written back what the cores do not see
+  std::uint64_t look_ns = 0;  ///< by how much its clock passes with each look, whatever the cores do
   bool is_slow = false;
   std::uint64_t now_ns = 0;  ///< its clock
   std::chrono::steady_clock::time_point looked_at;
@@ -320,6 +321,7 @@ void set_cache_limit(const std::string& name, std::uint64_t value) {
     aicpu.is_unheard = false;
   }
   if (name == "slow_writes") aicpu.is_slow = value != 0;
+  if (name == "aicpu_look_ms") aicpu.look_ns = value * 1'000'000;
 }
 void reset_cache_limits() {
   {
@@ -328,7 +330,7 @@ void reset_cache_limits() {
     Bus::instance().aicpu.written_back.clear();
   }
   for (const char* const name : {"aicpu_sees_cores", "cores_see_aicpu"}) set_cache_limit(name, 1);
-  set_cache_limit("slow_writes", 0);
+  for (const char* const name : {"slow_writes", "aicpu_look_ms"}) set_cache_limit(name, 0);
 }
 
 }  // namespace stand_in
@@ -413,6 +415,7 @@ std::uint64_t rondo_stand_in_aicpu_ns() {
   // A busy host launches the cores' kernel late: until then the clock passes as the system's does.
   const auto looked_at = std::chrono::steady_clock::now();
   const std::chrono::nanoseconds passed = looked_at - std::exchange(aicpu.looked_at, looked_at);
+  aicpu.now_ns += aicpu.look_ns;
   if (!aicpu.sees_cores || aicpu.is_unheard) {
     aicpu.now_ns += stand_in::AicpuCache::step_ns;
   } else if (!may_answer) {

@@ -30,7 +30,8 @@ void rondo_stand_in_chip(const char* name);
 /// "silent" (0): a held device does not answer when the runtime asks what it is doing; the runtime asks that after a
 /// time limit, and waits for the answer. Memory that the device's units share: "aicpu_sees_cores" (1): the AICPU sees
 /// the lines that cores write back. "cores_see_aicpu" (1): the reverse. "slow_writes" (0): the line that was written
-/// first arrives late.
+/// first arrives late. "aicpu_look_ms" (0): the time by which the AICPU's clock passes with each look,
+/// whatever the cores do.
 void rondo_stand_in_limit(const char* what, std::uint64_t value);
 
 /// Makes the k-th use of `call` from now on, counted from 1, return `code`; 0 makes each use fail. A call that releases

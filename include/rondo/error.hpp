@@ -70,8 +70,9 @@ enum class Errc : std::uint16_t {
       return "device memory starts at a misaligned address; tensors need a multiple of 32 (on the host: of 8) or "
              "DynamicBindings, and a moved arena needs the chip's arena_alignment";
     case Errc::fixed_address:
-      return "a library call, a recorded round, or a task that cannot be refreshed holds this address; bind the same "
-             "memory, or copy the tensor with a task";
+      return "a library call, a recorded round, or a task that cannot be refreshed holds this address; bind host "
+             "memory, "
+             "or the same memory, or call run_round() if this round was submitted";
     case Errc::overlapping:
       return "two tensors, or two elements of one, share bound memory that a kernel writes; declare the alias or bind "
              "apart";

@@ -108,7 +108,9 @@ class DynamicBindings {
                                    : "the device memory has strides, so it is packed on the device";
     }
     if (is_carried_in_args(view_.tensors[index(tensor)].direction)) return "host inputs travel in the args table";
-    return bound_[b].device != 0 ? nullptr : "the memory is on the host";
+    if (bound_[b].device == 0) return "the memory is on the host";
+    const bool is_fixed = view_.tensors[graph::root_of(view_.tensors, index(tensor))].fixed;
+    return is_fixed ? "the address of the tensor is fixed, so the device memory is copied on the device" : nullptr;
   }
 
   /// States the value of a symbol, by its number, for all later rounds, as with_symbols() does. launch::not_stated

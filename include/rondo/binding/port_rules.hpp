@@ -80,6 +80,8 @@ class PortRules {
  public:
   /// The ports whose addresses are checked.
   enum class Look : std::uint8_t { at_moved, at_all };
+  /// Whether a round may copy device memory that it binds to a tensor with a fixed address.
+  enum class Fixed : std::uint8_t { refused, copied };
 
   /// @throws std::bad_alloc
   explicit PortRules(const graph::GraphView& view);
@@ -89,6 +91,11 @@ class PortRules {
   /// Whether a round needs more than its pairs: an output reuses an input, or a tensor has no bytes to copy.
   [[nodiscard]] bool are_special() const noexcept { return has_aliases_ || has_empty_; }
   [[nodiscard]] const std::vector<PortView>& views() const noexcept { return views_; }
+  /// Whether the address of a port's tensor never changes.
+  template <class Instance>
+  [[nodiscard]] bool is_fixed(const Instance& now, std::size_t p) const noexcept {
+    return has_fixed_ && now.is_fixed(p);
+  }
 
   /// Whether free ports, none of them held, may move to `addresses`; 0 means the arena. If the answer is no,
   /// check_moved() decides.
@@ -100,13 +107,13 @@ class PortRules {
   template <class Instance>
   [[gnu::noinline, gnu::cold]] Status check_moved(const Instance& now,
                                                   std::span<const std::uint64_t> addresses) const noexcept {
-    return check_addresses(now, addresses, Look::at_moved);
+    return check_addresses(now, addresses, Look::at_moved, Fixed::refused);
   }
 
   /// Checks whether ports may be bound to these addresses. The bindings are in the order of the ports.
   template <class Instance, class Ports>
   [[gnu::noinline]] Status check(const Instance& now, const Ports& ports, std::span<const Binding> bindings,
-                                 Look look = Look::at_moved) noexcept {
+                                 Fixed fixed, Look look = Look::at_moved) noexcept {
     std::size_t moved = 0;
     for (std::size_t p = 0; p < bindings.size(); ++p) {
       addresses_[p] = now.bound(p, bindings[p]);
@@ -116,7 +123,7 @@ class PortRules {
     Status status;
     // The pairwise check is faster for a single port, and its answer is final.
     if (moved == 1 || (moved != 0 && !(are_free_ && may_move(ports, addresses)))) {
-      status = check_addresses(now, addresses, look);
+      status = check_addresses(now, addresses, look, fixed);
     }
     if (status.ok() && has_aliases_) status = check_aliases(now, bindings);
     if (status.ok() && !views_.empty()) status = check_views(now, bindings);
@@ -125,12 +132,13 @@ class PortRules {
 
  private:
   template <class Instance>
-  static Status check_addresses(const Instance& now, std::span<const std::uint64_t> addresses, Look look) noexcept {
+  static Status check_addresses(const Instance& now, std::span<const std::uint64_t> addresses, Look look,
+                                Fixed fixed) noexcept {
     for (std::size_t p = 0; p < addresses.size(); ++p) {
       const std::uint64_t begin = addresses[p];
       if (begin == 0 || (look == Look::at_moved && begin == now.address(p))) continue;
       if (begin % Arch::block_granule != 0) return Status::of_tensor(Errc::misaligned, now.tensor(p));
-      if (now.record(p).fixed) return Status::of_tensor(Errc::fixed_address, now.tensor(p));
+      if (fixed == Fixed::refused && now.is_fixed(p)) return Status::of_tensor(Errc::fixed_address, now.tensor(p));
       const std::uint64_t end = begin + now.record(p).bytes;
       for (std::size_t q = 0; q < addresses.size(); ++q) {
         const std::uint64_t other = addresses[q];
@@ -182,6 +190,7 @@ class PortRules {
   std::vector<PortView> views_;
   bool has_aliases_ = false;
   bool has_empty_ = false;
+  bool has_fixed_ = false;
   bool are_free_ = true;
   AddressOrder<Arch::block_granule> order_;
   std::vector<std::uint64_t> addresses_;  ///< of the round that is checked
@@ -201,9 +210,9 @@ PortRules<Arch>::PortRules(const graph::GraphView& view) : order_(count_ports(vi
     }
     has_aliases_ = has_aliases_ || tensor.alias_of != graph::TensorRecord::no_alias;
     has_empty_ = has_empty_ || (tensor.bytes == 0 && is_bound_each_round(tensor.direction));
-    are_free_ = are_free_ && !tensor.fixed;
+    has_fixed_ = has_fixed_ || tensor.fixed;
   }
-  are_free_ = are_free_ && !has_aliases_ && views_.empty();
+  are_free_ = !has_fixed_ && !has_aliases_ && views_.empty();
 }
 
 }  // namespace rondo::detail

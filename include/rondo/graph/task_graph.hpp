@@ -153,8 +153,9 @@ class TaskGraph {
   }
 
   /// Declares that the task's arguments cannot be refreshed: its tensors keep the addresses that they have when the
-  /// session is opened, for other tasks as well. They accept no device memory, and the arena does not move. @throws
-  /// Error invalid_argument if the task is not in this graph
+  /// session is opened, for other tasks as well, and the arena does not move. A round copies device memory that it
+  /// binds to them; a round in flight or on a caller's stream refuses it with fixed_address. @throws Error
+  /// invalid_argument if the task is not in this graph
   constexpr void fix_addresses(TaskId task, Where where = Where::current());
 
   /// Adds a task that runs kernel K on `arguments`, one for each parameter of K::run except Block. The compiler checks
@@ -215,7 +216,7 @@ class TaskGraph {
   /// when the session is opened, while they capture the graph, and replay the enqueued work in each round; if capture
   /// is impossible, they call it in each round. So do simulation and host, with a null stream.
   ///
-  /// The addresses of the task's tensors are fixed, see fix_addresses(): rounds bind host memory to them. The capture
+  /// The addresses of the task's tensors are fixed, see fix_addresses(). The capture
   /// contains sizes and `values`, integers or expressions of symbols; a ShapedSession has a capture for each
   /// combination of its symbols' values. Pass a call with state as an lvalue, and keep it alive until the last session
   /// is closed: the graph stores its address. A session never runs a call twice at the same time. If the library needs

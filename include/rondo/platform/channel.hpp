@@ -32,6 +32,13 @@ struct Direct {
     }
     return platform.copy_in(to, from, size);
   }
+  /// Copies device memory of the caller to or from a tensor whose address is fixed.
+  [[nodiscard]] Status copy_on_device(DevicePtr<std::byte> to, DevicePtr<const std::byte> from,
+                                      Bytes size) const noexcept
+    requires HasDeviceCopy<P>
+  {
+    return platform.copy_on_device(DeviceCopy{to, from, size});
+  }
   Status refresh_args(const args::RefreshOp& op) const noexcept { return platform.refresh_args(op); }
   template <class Runner>
   [[gnu::always_inline]] Status launch(Runner& runner) const noexcept {

@@ -183,8 +183,8 @@ concept HasSnapshotCopy = detail::declares<P, Capability::snapshot_copy> &&
                             { p.copy_in_snapshot(device, from, size) } noexcept -> std::same_as<Status>;
                           };
 
-/// Copies within device memory, between rounds and in order with them: `Status copy_on_device(const DeviceCopy&)
-/// noexcept` may return before the copy ends. With it, sessions pack device memory that is misaligned or has strides.
+/// Copies within device memory, in order with other copies and with launches: `Status copy_on_device(const DeviceCopy&)
+/// noexcept` may return before the copy ends. It brings memory to kernels that cannot use it where it is.
 template <class P>
 concept HasDeviceCopy = detail::declares<P, Capability::device_copy> && requires(P& p, const DeviceCopy& copy) {
   { p.copy_on_device(copy) } noexcept -> std::same_as<Status>;

@@ -88,7 +88,7 @@ class EnqueuedRounds : public Base {
         return Status::of_tensor(Errc::unsupported, index(b.key.tensor()));
       }
     }
-    if (const Status status = instance.prepare(bindings); !status) return status;
+    if (const Status status = instance.prepare(bindings, false, false); !status) return status;
     Status status = is_recording ? note_recorded(bindings) : Status{};
     if (status.ok() && is_recording && instance.is_refresh_due()) {
       status = instance.refresh(platform::BeforeReplays<typename Base::Platform>{this->platform_});
@@ -117,7 +117,7 @@ class EnqueuedRounds : public Base {
         return Status::of_tensor(Errc::fixed_address, index(b.key.tensor()));
       }
     }
-    if (const Status status = instance.prepare(bindings); !status) return status;
+    if (const Status status = instance.prepare(bindings, false, false); !status) return status;
     Status status;
     if (instance.is_refresh_due()) {
       status = instance.refresh(platform::OnCallersStream<typename Base::Platform>{this->platform_});

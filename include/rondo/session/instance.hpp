@@ -125,7 +125,7 @@ class Instance {
   template <class Channel, class O, class Settle>
   [[gnu::noinline]] Status run(Channel channel, RoundObserver<O> observer, Settle settle,
                                std::span<Binding> bindings) noexcept {
-    if (const Status status = prepare(bindings); !status) return status;
+    if (const Status status = prepare(bindings, false, Channel::is_synchronous); !status) return status;
     const Status status = on(channel, observer).run(work_of(bindings));
     readiness_ = readiness_between_rounds();
     return settle(status);
@@ -142,35 +142,12 @@ class Instance {
   }
 
   /// Does everything about a round's bindings except the copies, and sorts them into the order of the ports. After a
-  /// failure nothing has changed.
-  Status prepare(std::span<Binding> bindings, bool is_async = false) noexcept;
+  /// failure nothing has changed. `is_direct`: whether the round goes to the platform itself, and so may copy within
+  /// device memory.
+  Status prepare(std::span<Binding> bindings, bool is_async, bool is_direct) noexcept;
   /// The work of prepared bindings, which must outlive it.
   template <Refreshes when = Refreshes::if_due>
-  [[nodiscard]] auto work_of(std::span<const Binding> bindings) const noexcept {
-    return make_work<when>(
-        [this, bindings](const auto& move) {
-          const auto ports = ports_.view();
-          Status status;
-          for (std::size_t p = 0; p < ports.size() && status.ok(); ++p) {
-            const Binding& b = bindings[p];
-            if (copies_in(ports[p].direction) && b.is_copied()) {
-              status = move(ports[p].device, b.data, Bytes{b.bytes}, b.snapshot);
-            }
-          }
-          return status;
-        },
-        [this, bindings](const auto& move) {
-          const auto ports = ports_.view();
-          Status status;
-          for (std::size_t p = 0; p < ports.size() && status.ok(); ++p) {
-            const Binding& b = bindings[p];
-            if (copies_out(ports[p].direction) && b.is_copied()) {
-              status = move(b.data, DevicePtr<const std::byte>{address(p)}, Bytes{b.bytes});
-            }
-          }
-          return status;
-        });
-  }
+  [[nodiscard]] auto work_of(std::span<const Binding> bindings) const noexcept;
   template <class Channel, class O>
   [[nodiscard, gnu::always_inline]] Executor<Channel, Instance, O> on(Channel channel,
                                                                       RoundObserver<O> observer) noexcept {
@@ -246,6 +223,7 @@ class Instance {
   [[nodiscard]] std::uint32_t root(std::size_t p) const noexcept {
     return graph::root_of(graph_.view().tensors, tensor(p));
   }
+  [[nodiscard]] bool is_fixed(std::size_t p) const noexcept { return graph_.view().tensors[root(p)].fixed; }
   /// The address of a port's tensor in the last round.
   [[nodiscard]] std::uint64_t address(std::size_t p) const noexcept { return refresher_.port_address(p); }
   [[nodiscard]] std::uint64_t arena_address(std::size_t p) const noexcept { return ports_.view()[p].device.address(); }
@@ -311,6 +289,10 @@ class Instance {
   }
   Status find_stale_memory(std::span<const Binding> bindings, std::uint64_t bound_at) noexcept;
 
+  /// Whether the round copies the device memory that is bound to a port, since the address of its tensor is fixed.
+  [[nodiscard]] bool is_copied_on_device(std::size_t p, const Binding& b) const noexcept {
+    return b.device != 0 && b.bytes != 0 && b.device != arena_address(p) && rules_.is_fixed(*this, p);
+  }
   /// Checks bindings and sorts them into the order of the ports.
   Status sort(std::span<Binding> bindings) noexcept;
 

@@ -119,6 +119,7 @@ class Entry {
   }
   [[nodiscard]] static int device() { return static_cast<int>(static_cast<char*>(current) - contexts); }
 
+  stand_in::Inside inside;
   std::unique_lock<std::mutex> lock;
   int code = success;
 };
@@ -339,6 +340,7 @@ CONTROL void rondo_cuda_stand_in_reset() {
   driver().registered.clear();
   for (StreamState* const s : m.streams) s->error = stand_in::ok;
 }
+CONTROL bool rondo_cuda_stand_in_is_inside() { return stand_in::Inside::depth != 0; }
 CONTROL void rondo_cuda_stand_in_end_process() {
   Machine& m = machine();
   std::unique_lock lock{m.mutex};
@@ -350,6 +352,7 @@ CONTROL void rondo_cuda_stand_in_end_process() {
   driver().executables.clear();
   for (CudaGraph* const graph : driver().graphs) destroy_graph(graph);
   driver().graphs.clear();
+  driver().conditions.clear();
   for (CudaModule* const module : driver().modules) delete module;
   driver().modules.clear();
   while (!m.blocks.empty()) m.unmap_block(m.blocks.begin()->second);

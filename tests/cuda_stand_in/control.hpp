@@ -14,6 +14,8 @@ extern "C" {
 
 /// Clears the log, the faults, the misuses, the limits and a lost context, and resumes the device; live objects stay.
 void rondo_cuda_stand_in_reset();
+/// Whether this thread runs code of the stand-in.
+bool rondo_cuda_stand_in_is_inside();
 /// Releases all objects, as a driver does at the end of a process.
 void rondo_cuda_stand_in_end_process();
 /// Sets a limit or a property: "memory" (bytes), "streams", "events", "devices", "launch_parameters"; the "version" of

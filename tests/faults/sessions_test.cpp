@@ -7,6 +7,7 @@
 #include "conformance/counting_loop.hpp"
 #include "conformance/kernels.hpp"
 #include "conformance/platforms.hpp"
+#include "cuda_stand_in/over_cuda_stand_in.hpp"
 #include "faults/system_calls.hpp"
 
 #include <rondo/binding/dynamic_bindings.hpp>
@@ -192,6 +193,27 @@ struct Looping {
   }
 };
 
+/// A library call, which is captured.
+template <class P>
+struct Calling {
+  static bool live() {
+    Floats in(4, 2), out(4);
+    TaskGraph graph;
+    const auto x = graph.input<float>("x", {4});
+    const auto t = graph.workspace<float>("t", {4});
+    const auto y = graph.output<float>("y", {4});
+    graph.add<kernels::Scale>(x, t, 3.0F);
+    graph.add_call("copy", {reads(t), writes(y)}, [](const LibraryCall& call) {
+      return P::enqueue_copy(call.stream(), call.data<float>(1), call.data<float>(0), 4 * sizeof(float));
+    });
+    auto session = open_pipelined<P, 2>(graph, busy<P>());
+    for (int round = 0; round < 2; ++round) {
+      require_ok(session.submit_round(bind(x, in), bind(y, out)).submitted());
+    }
+    return session.wait_all().ok() && session.close().ok() && out == Floats(4, 6);
+  }
+};
+
 template <class P>
 struct Checkpointed {
   static bool live() {
@@ -255,7 +277,7 @@ struct BuiltInRounds {
   }
 };
 
-/// A life over the stand-in, whose log of calls is emptied at the end, so that the memory before and after is the same.
+/// A life over a stand-in, whose log of calls is emptied at the end, so that the memory before and after is the same.
 template <class Life>
 struct OverStandIn {
   static bool live() {
@@ -263,7 +285,10 @@ struct OverStandIn {
       Log() = default;
       Log(const Log&) = delete;
       Log& operator=(const Log&) = delete;
-      ~Log() { rondo_stand_in_reset(); }
+      ~Log() {
+        rondo_stand_in_reset();
+        rondo_cuda_stand_in_reset();
+      }
     };
     const Log log;
     return Life::live();
@@ -279,7 +304,13 @@ TEST_CASE_TEMPLATE("Each allocation of a session's life fails once", Life, OneBy
                    BuiltInRounds<A2A3SimOn<Pool>>, Learning<A2A3SimOn<Pool>, 1>, Learning<HostOn<Pool>, 3>,
                    ShapesInFlight<A5Sim>, ShapesInFlight<A2A3SimOn<Pool>>, Looping<A2A3Sim>, Looping<A2A3SimOn<Pool>>,
                    Looping<A2A3SimOn<Model>>, OverStandIn<OneByOne<A2A3OverStandIn>>,
-                   OverStandIn<InFlight<A2A3OverStandIn>>, OverStandIn<OfShapes<A5OverStandIn>>) {
+                   OverStandIn<InFlight<A2A3OverStandIn>>, OverStandIn<OfShapes<A5OverStandIn>>,
+                   OverStandIn<OneByOne<CudaOverStandIn>>, OverStandIn<InFlight<CudaOverStandIn>>,
+                   OverStandIn<OfShapes<CudaOverStandIn>>, OverStandIn<Looping<CudaOverStandIn>>,
+                   OverStandIn<Looping<A2A3OverStandIn>>, OverStandIn<Looping<A5OverStandIn>>,
+                   OverStandIn<StridedInFlight<CudaOverStandIn>>, OverStandIn<StridedInFlight<A5OverStandIn>>,
+                   OverStandIn<ShapesInFlight<CudaOverStandIn>>, OverStandIn<ShapesInFlight<A2A3OverStandIn>>,
+                   OverStandIn<Calling<CudaOverStandIn>>, OverStandIn<Calling<A2A3OverStandIn>>) {
   const auto failed = fail_each_use(SystemCall::allocate, {ENOMEM}, &Life::live, [](const Outcome& outcome) {
     // What is not told was not needed, such as room to sort faster.
     CHECK((outcome.told.empty() || outcome.told.find("memory") != std::string::npos));

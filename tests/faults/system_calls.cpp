@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "system_calls.hpp"
 
+#include "cuda_stand_in/control.hpp"
 #include "stand_in/control.hpp"
 
 #include <doctest/doctest.h>
@@ -33,9 +34,10 @@ std::atomic<int> wanted_error{0};
 std::atomic<bool> has_failed{false};
 std::atomic<std::int64_t> allocations{0};
 
-/// Whether this use of a function is the one that fails. The stand-in for a device's runtime is not under test.
+/// Whether this use of a function is the one that fails. The stand-ins for a device's runtime are not under test.
 bool fails_now(SystemCall call) noexcept {
-  if (failing.load(std::memory_order_acquire) != static_cast<int>(call) || rondo_stand_in_is_inside()) return false;
+  if (failing.load(std::memory_order_acquire) != static_cast<int>(call)) return false;
+  if (rondo_stand_in_is_inside() || rondo_cuda_stand_in_is_inside()) return false;
   if (uses_left.fetch_sub(1) != 1) return false;
   has_failed = true;
   return true;

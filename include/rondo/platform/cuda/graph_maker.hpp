@@ -46,7 +46,7 @@ class GraphMaker {
 
   /// `launches` are in the order of the graph.
   GraphMaker(Device& device, const graph::GraphView& view, std::span<const Launch> launches,
-             streams::LibraryCalls& library_calls, Function decide, std::span<const Decision> decisions) noexcept
+             streams::LibraryCalls& library_calls, Function decide, std::span<const Decision> decisions)
       : device_{device},
         view_{view},
         launches_{launches},

@@ -10,9 +10,14 @@
 #include <cstddef>
 #include <optional>
 #include <span>
+#include <type_traits>
 #include <utility>
 
 namespace rondo::fuzz {
+
+/// Whether a kernel that fails takes the sessions of the whole process along.
+template <class P>
+inline constexpr bool fails_for_all = std::is_same_v<typename P::Arch, arch::Cuda>;
 
 /// The memory of one round on the host, and what the round must leave there.
 struct HostMemory {
@@ -34,7 +39,6 @@ auto with_pairs_reversed(const SessionGraph& g, HostMemory& m, const Use& use) {
 template <class Session>
 class SessionUnderTest {
   static constexpr bool is_pipelined = requires(Session& session) { session.wait_all(); };
-  using P = typename Session::Platform;
   struct Prebind {
     Session* session;
     auto operator()(const auto&... pairs) const { return session->prebind(pairs...); }
@@ -43,8 +47,8 @@ class SessionUnderTest {
  public:
   using Prebinding =
       decltype(with_pairs(std::declval<SessionGraph&>(), std::declval<HostMemory&>(), std::declval<Prebind&>()));
-  /// Whether a kernel that fails takes the sessions of the whole process along.
-  static constexpr bool fails_for_all = std::is_same_v<typename P::Arch, arch::Cuda>;
+  using Graph = SessionGraph;
+  using P = typename Session::Platform;
 
   explicit SessionUnderTest(const SessionGraph& graph) : g_{graph} {}
   SessionUnderTest(const SessionUnderTest&) = delete;
@@ -386,10 +390,9 @@ class SessionUnderTest {
 };
 
 /// Runs the bytes as a program: a graph, and calls to one session or to two at the same time, over one device.
-template <class Session>
-void run_sessions(Bytes bytes) {
-  const SessionGraph graph(bytes);
-  using Rig = SessionUnderTest<Session>;
+template <class Rig>
+void run_program(Bytes bytes) {
+  const typename Rig::Graph graph(bytes);
   std::array<std::optional<Rig>, 2> sessions;
   sessions[0].emplace(graph);
   bool is_lost = false;
@@ -407,7 +410,7 @@ void run_sessions(Bytes bytes) {
       continue;
     }
     session.step(bytes, other);
-    if (Rig::fails_for_all && session.has_failed()) {
+    if (fails_for_all<typename Rig::P> && session.has_failed()) {
       is_lost = true;
       if (other != nullptr) other->note_failed_for_all();
     }

@@ -9,19 +9,33 @@
 // they must not be given.
 #include <cuda_stand_in/over_cuda_stand_in.hpp>
 #include <fuzz/session_program.hpp>
+#include <fuzz/shaped_program.hpp>
 #include <rondo/platform/host/host.hpp>
 #include <rondo/rondo.hpp>
 #include <stand_in/over_stand_in.hpp>
 
 using namespace rondo;
 
+namespace {
+
+template <class Session>
+using OfGraph = fuzz::SessionUnderTest<Session>;
+template <class P, std::size_t depth>
+using OfShapes = fuzz::ShapedUnderTest<ShapedSession<P, DefaultPolicies, launch::Lru<3>, depth>>;
+
+}  // namespace
+
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   fuzz::Bytes bytes{data, size};
-  switch (bytes.take() % 4) {
-    case 0: fuzz::run_sessions<RoundSession<Host>>(bytes); break;
-    case 1: fuzz::run_sessions<PipelinedSession<A2A3Sim, 3>>(bytes); break;
-    case 2: fuzz::run_sessions<RoundSession<A2A3OverStandIn>>(bytes); break;
-    default: fuzz::run_sessions<RoundSession<CudaOverStandIn>>(bytes); break;
+  switch (bytes.take() % 8) {
+    case 0: fuzz::run_program<OfGraph<RoundSession<Host>>>(bytes); break;
+    case 1: fuzz::run_program<OfGraph<PipelinedSession<A2A3Sim, 3>>>(bytes); break;
+    case 2: fuzz::run_program<OfGraph<RoundSession<A2A3OverStandIn>>>(bytes); break;
+    case 3: fuzz::run_program<OfGraph<RoundSession<CudaOverStandIn>>>(bytes); break;
+    case 4:
+    case 5: fuzz::run_program<OfShapes<A2A3Sim, 3>>(bytes); break;
+    case 6: fuzz::run_program<OfShapes<A2A3OverStandIn, 1>>(bytes); break;
+    default: fuzz::run_program<OfShapes<CudaOverStandIn, 2>>(bytes); break;
   }
   return 0;
 }

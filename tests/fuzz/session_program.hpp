@@ -81,7 +81,7 @@ class SessionUnderTest {
       case 9: return bytes.take() % 2 == 0 ? fail() : stop(bytes);
       case 10:
       case 11: return submit(bytes);
-      case 12: return move_arena();
+      case 12: return move_arena(bytes.take() % 4 != 0);
       case 13: return prebind(bytes);
       case 14: return run_prebound(bytes, other);
       default: return bytes.take() % 4 == 0 ? close() : round_by_number(bytes);  // seldom, so that programs become long
@@ -175,6 +175,8 @@ class SessionUnderTest {
       bind(g_.shift.key, memory_.shift);
       bind(g_.s.key, memory_.s);
     }
+    const Status refused = bindings_->bind(g_.x.key.tensor(), static_cast<void*>(&memory_.w), rondo::Bytes{4});
+    require(refused.code() == Errc::wrong_size);
     round(bytes, [this](auto&) { return session_.run_round(*bindings_); });
   }
   void submit(Bytes& bytes) {
@@ -264,6 +266,10 @@ class SessionUnderTest {
     if (takes_x) run(Errc::null_memory, bind(g_.x, null));
     run(Errc::bound_twice, bind(g_.w, m.w));
     run(Errc::wrong_tensor, bind(other.x, m.x));
+    const auto bound =
+        session_.prebind(bind(g_.x, small), bind(g_.w, m.w), bind(g_.s, m.s), bind(g_.y, m.y), bind(g_.shift, m.shift));
+    require(bound.status().code() == Errc::wrong_size);
+    refuse(is_blocked() ? Errc::uninitialized_read : Errc::wrong_size, [&] { return session_.run_round(bound); });
     refuse(Errc::wrong_size, [&] { return session_.upload(g_.r, small); });
     refuse(Errc::null_memory, [&] { return session_.download(g_.q, null); });
     refuse(Errc::wrong_tensor, [&] { return session_.upload(other.r, m.x); });
@@ -329,7 +335,8 @@ class SessionUnderTest {
     require(with_pairs(g_, memory_, Prebind{&session_}).status().code() == Errc::closed);
   }
 
-  void move_arena() {
+  /// `moves`: whether calls that are refused are followed by one that is not.
+  void move_arena(bool moves) {
     finish();
     const rondo::Bytes size = session_.arena_bytes();
     const rondo::Bytes alignment{P::Arch::arena_alignment};
@@ -337,6 +344,7 @@ class SessionUnderTest {
     refuse(Errc::wrong_size, [&] { return session_.move_arena({to, size.value - 1}); });
     refuse(Errc::misaligned, [&] { return session_.move_arena({to.offset(rondo::Bytes{8}), size.value}); });
     refuse(Errc::null_memory, [&] { return session_.move_arena({DevicePtr<std::byte>{}, size.value}); });
+    if (!moves) return require(session_.platform().release(to).ok());
     require(session_.move_arena({to, size.value}).ok());
     release_arena();
     arena_ = to;

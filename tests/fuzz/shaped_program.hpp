@@ -276,7 +276,7 @@ class ShapedUnderTest {
     refuse(Errc::invalid_argument, [&] { return run_stated(g_.rows, -1); });
     refuse(Errc::wrong_size, [&] { return run_stated(g_.rows, m.rows + 1); });
     refuse(Errc::wrong_size, [&] { return run_stated(g_.columns, m.columns + 1); });
-    refuse(Errc::wrong_size, [&] { return session_.upload(g_.total, m.y); });
+    refuse(Errc::wrong_size, [&] { return session_.upload(g_.total, std::array<Word, 4>{}); });
     refuse(Errc::out_of_memory, [&] { return code_of([&] { session_.reserve(rondo::Bytes{~std::uint64_t{0}}); }); });
     refuse(Errc::invalid_argument, [&] { return code_of([&] { session_.prepare({{g_.rows, -4}}); }); });
   }

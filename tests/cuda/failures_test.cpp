@@ -9,6 +9,7 @@
 #include "open_in_time.hpp"
 
 #include <rondo/platform/cuda/runtime.hpp>
+#include <rondo/session/shaped_session.hpp>
 
 #include <doctest/doctest.h>
 
@@ -144,6 +145,28 @@ TEST_CASE("rounds in flight when the device fails fail with it, the first as suc
   CHECK(session.poisoned());
   const Status closed = session.close();
   CHECK(closed.ok());
+}
+
+TEST_CASE("a failure that no round in flight has met is told once: closing the session succeeds") {
+  const auto fails_once = [](auto& session, const Picky& g, auto& other) {
+    Floats x(4, 1), y(4);
+    REQUIRE(session.run_round(bind(g.x, x), bind(g.y, y)).ok());
+    REQUIRE(other.run_round(bind(g.x, x), bind(g.y, y)).ok());
+    x[0] = -1;
+    CHECK(session.run_round(bind(g.x, x), bind(g.y, y)).code() == Errc::device_failed);
+    CHECK(session.close().ok());
+    CHECK(other.run_round(bind(g.x, x), bind(g.y, y)).code() == Errc::device_failed);
+    CHECK(other.close().ok());
+  };
+  const Picky g;
+  {
+    const Clean clean;
+    auto session = open_pipelined<P, 2>(g.graph), other = open_pipelined<P, 2>(g.graph);
+    fails_once(session, g, other);
+  }
+  const Clean clean;
+  ShapedSession<P, DefaultPolicies, launch::Lru<4>, 2> session(g.graph), other(g.graph);
+  fails_once(session, g, other);
 }
 
 TEST_CASE("a failure that the submission of a later round meets first is that of the round that failed") {

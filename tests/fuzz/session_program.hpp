@@ -1,0 +1,428 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <fuzz/fuzz.hpp>
+#include <fuzz/session_graph.hpp>
+#include <rondo/rondo.hpp>
+
+#include <array>
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <type_traits>
+#include <utility>
+
+namespace rondo::fuzz {
+
+/// Whether a kernel that fails takes the sessions of the whole process along.
+template <class P>
+inline constexpr bool fails_for_all = std::is_same_v<typename P::Arch, arch::Cuda>;
+
+/// The memory of one round on the host, and what the round must leave there.
+struct HostMemory {
+  Words x{}, w{}, s{}, y{};
+  Word shift = 0;
+  friend bool operator==(const HostMemory&, const HostMemory&) = default;
+};
+/// Calls `use` with the pairs of a round, in the order of the graph or in another.
+template <class Use>
+auto with_pairs(const SessionGraph& g, HostMemory& m, const Use& use) {
+  return use(bind(g.x, m.x), bind(g.w, m.w), bind(g.s, m.s), bind(g.y, m.y), bind(g.shift, m.shift));
+}
+template <class Use>
+auto with_pairs_reversed(const SessionGraph& g, HostMemory& m, const Use& use) {
+  return use(bind(g.shift, m.shift), bind(g.y, m.y), bind(g.s, m.s), bind(g.w, m.w), bind(g.x, m.x));
+}
+
+/// A session, and what its device must hold.
+template <class Session>
+class SessionUnderTest {
+  static constexpr bool is_pipelined = requires(Session& session) { session.wait_all(); };
+  struct Prebind {
+    Session* session;
+    auto operator()(const auto&... pairs) const { return session->prebind(pairs...); }
+  };
+
+ public:
+  using Prebinding =
+      decltype(with_pairs(std::declval<SessionGraph&>(), std::declval<HostMemory&>(), std::declval<Prebind&>()));
+  using Graph = SessionGraph;
+  using P = typename Session::Platform;
+
+  explicit SessionUnderTest(const SessionGraph& graph) : g_{graph} {}
+  SessionUnderTest(const SessionUnderTest&) = delete;
+  SessionUnderTest& operator=(const SessionUnderTest&) = delete;
+  ~SessionUnderTest() {
+    finish();
+    if (!is_over_) {
+      for (const std::size_t resident : {0U, 1U}) download(resident);
+    }
+    release_arena();
+    require(session_.close().ok() && session_.close().ok());
+    require(run_plainly(memory_).code() == Errc::closed);
+  }
+
+  [[nodiscard]] bool is_over() const { return is_over_; }
+  [[nodiscard]] bool has_failed() const { return has_failed_; }
+
+  /// One call of the session, or a few, with a check of what they do.
+  void step(Bytes& bytes, SessionUnderTest* other) {
+    switch (bytes.take() % 16) {
+      case 0: return round(bytes, [this](auto& m) { return run_plainly(m); });
+      case 1: return round(bytes, [this](auto& m) { return with_pairs_reversed(g_, m, run()); });
+      case 2: return round(bytes, [this](auto& m) { return with_pairs(g_, m, run_by_steps()); });
+      case 3: return hold(bytes.take() % 2 == 0 ? g_.x : g_.w);
+      case 4: return upload(bytes.take() % 2, number(bytes));
+      case 5: return download(bytes.take() % 2);
+      case 6: return set_factor(bytes.take() % 8, number(bytes));
+      case 7: return be_refused();
+      case 8: return drop(bytes);
+      case 9: return bytes.take() % 2 == 0 ? fail() : stop(bytes);
+      case 10:
+      case 11: return submit(bytes);
+      case 12: return move_arena(bytes.take() % 4 != 0);
+      case 13: return prebind(bytes);
+      case 14: return run_prebound(bytes, other);
+      default: return bytes.take() % 4 == 0 ? close() : round_by_number(bytes);  // seldom, so that programs become long
+    }
+  }
+  /// Another session of the process has failed.
+  void note_failed_for_all() {
+    if (is_over_) return;
+    finish();
+    const Status status = is_blocked() ? session_.upload(g_.r, memory_.x) : run_plainly(memory_);
+    require(!status.ok());
+    after_failure(status);
+  }
+
+ private:
+  /// A round in flight.
+  struct Flight {
+    HostMemory memory, expected;
+    bool is_open = false;
+  };
+
+  [[nodiscard]] static Word number(Bytes& bytes) { return bytes.take() % 64; }
+  static void fill(Bytes& bytes, HostMemory& m) {
+    m.x.fill(number(bytes));
+    m.x.back() = number(bytes);
+    m.w.fill(number(bytes));
+    m.s.fill(m.x[0] + m.w[0]);
+    m.y.fill(77);
+    m.shift = number(bytes);
+  }
+  [[nodiscard]] auto run() {
+    return [this](const auto&... pairs) { return session_.run_round(pairs...); };
+  }
+  [[nodiscard]] auto run_by_steps() {
+    return [this](const auto&... pairs) { return session_.begin_round(pairs...).launch().finish().status(); };
+  }
+  Status run_plainly(HostMemory& m) { return with_pairs(g_, m, run()); }
+
+  /// Whether a resident that the tasks read lacks its upload.
+  [[nodiscard]] bool is_blocked() const {
+    return (g_.uses_resident[0] && !is_uploaded_[0]) || (g_.uses_resident[1] && !is_uploaded_[1]);
+  }
+  /// What a round leaves in the host's memory; the state is then that after the round.
+  HostMemory expect(const HostMemory& m) {
+    if (!is_held_[0]) in_arena_[0] = m.x;
+    if (!is_held_[1]) in_arena_[1] = m.w;
+    state_.at[SessionGraph::number_x] = in_arena_[0];
+    state_.at[SessionGraph::number_w] = in_arena_[1];
+    state_.at[SessionGraph::number_s] = m.s;
+    state_.shift = m.shift;
+    g_.run(state_);
+    has_run_ = true;
+    ++rounds_;
+    HostMemory expected = m;
+    expected.s = state_.at[SessionGraph::number_s];
+    expected.y = state_.at[SessionGraph::number_y];
+    return expected;
+  }
+  /// A call that is refused leaves everything as it is.
+  template <class Call>
+  void refuse(Errc code, const Call& call) {
+    finish();
+    const HostMemory before = memory_;
+    const Status status = call();
+    require(status.code() == code && !status.poisoned() && !session_.poisoned());
+    require(memory_ == before && session_.rounds() == rounds_);
+  }
+  template <class Run>
+  void round_of(HostMemory& m, const Run& run) {
+    if (is_blocked()) return refuse(Errc::uninitialized_read, [&] { return run(m); });
+    const HostMemory expected = expect(m);
+    const Status status = run(m);
+    require(status.ok() && m == expected && session_.rounds() == rounds_);
+  }
+  template <class Run>
+  void round(Bytes& bytes, const Run& run) {
+    finish();
+    fill(bytes, memory_);
+    round_of(memory_, run);
+  }
+  /// With bindings that the program knows by their number only.
+  void round_by_number(Bytes& bytes) {
+    if (!bindings_) {
+      bindings_.emplace(session_);
+      const auto bind = [&](TensorKey key, auto& memory) {
+        require(bindings_->bind(key.tensor(), static_cast<void*>(&memory), rondo::Bytes{sizeof(memory)}).ok());
+      };
+      bind(g_.y.key, memory_.y);
+      bind(g_.x.key, memory_.x);
+      bind(g_.w.key, memory_.w);
+      bind(g_.shift.key, memory_.shift);
+      bind(g_.s.key, memory_.s);
+    }
+    const Status refused = bindings_->bind(g_.x.key.tensor(), static_cast<void*>(&memory_.w), rondo::Bytes{4});
+    require(refused.code() == Errc::wrong_size);
+    round(bytes, [this](auto&) { return session_.run_round(*bindings_); });
+  }
+  void submit(Bytes& bytes) {
+    if constexpr (is_pipelined) {
+      if (is_blocked()) return round(bytes, [this](auto& m) { return run_plainly(m); });
+      if (next_ == flights_.size()) finish();
+      Flight& flight = flights_[next_++];
+      fill(bytes, flight.memory);
+      flight.expected = expect(flight.memory);
+      flight.is_open = true;
+      require(with_pairs(g_, flight.memory, [this](const auto&... pairs) { return session_.submit_round(pairs...); })
+                  .submitted()
+                  .ok());
+    } else {
+      round(bytes, [this](auto& m) { return run_plainly(m); });
+    }
+  }
+  void finish() {
+    if constexpr (is_pipelined) {
+      const Status status = session_.wait_all();
+      for (Flight& flight : flights_) {
+        if (flight.is_open && !is_over_) require(status.ok() && flight.memory == flight.expected);
+        flight.is_open = false;
+      }
+      next_ = 0;
+    }
+  }
+
+  void hold(Input<Word> input) {
+    finish();
+    const std::size_t i = input == g_.x ? 0 : 1;
+    if (is_held_[i]) {
+      require(session_.release_hold(input).ok());
+      is_held_[i] = false;
+    } else if (!has_run_) {
+      refuse(Errc::unbound_tensor, [&] { return session_.hold(input); });
+    } else {
+      const Status status = session_.hold(input);
+      const bool is_kept = g_.graph.tensors()[index(input.key.tensor())].kept;
+      require(status.ok() || (!is_kept && status.code() == Errc::shared_memory));
+      is_held_[i] = status.ok();
+    }
+  }
+  void upload(std::size_t resident, Word value) {
+    finish();
+    Words& values = state_.at[resident == 0 ? SessionGraph::number_r : SessionGraph::number_q];
+    values.fill(value);
+    values.back() = 3;
+    require(session_.upload(resident == 0 ? g_.r : g_.q, values).ok());
+    is_uploaded_[resident] = true;
+  }
+  void upload_all() {
+    for (const std::size_t resident : {0U, 1U}) {
+      if (!is_uploaded_[resident]) upload(resident, 5);
+    }
+  }
+  void download(std::size_t resident) {
+    finish();
+    if (!is_uploaded_[resident]) return;
+    Words values{};
+    require(session_.download(resident == 0 ? g_.r : g_.q, values).ok());
+    require(values == state_.at[resident == 0 ? SessionGraph::number_r : SessionGraph::number_q]);
+  }
+  void set_factor(std::size_t i, Word value) {
+    const TaskId task = i < g_.tasks.size() ? g_.tasks[i].id : TaskId{77};
+    if (i < g_.tasks.size() && g_.tasks[i].has_scalar()) {
+      finish();
+      require(session_.set_scalar(task, 0, value).ok());
+      state_.factors[i] = value;
+    } else {
+      refuse(Errc::invalid_argument, [&] { return session_.set_scalar(task, 0, value); });
+    }
+  }
+  void be_refused() {
+    std::array<Word, n - 1> small{};
+    const std::span<Word> null{static_cast<Word*>(nullptr), n};
+    HostMemory& m = memory_;
+    Bytes none{nullptr, 0};
+    const SessionGraph other(none);
+    const auto run = [&](Errc code, const auto& pair) {
+      refuse(is_blocked() ? Errc::uninitialized_read : code, [&] {
+        return session_.run_round(pair, bind(g_.w, m.w), bind(g_.s, m.s), bind(g_.y, m.y), bind(g_.shift, m.shift));
+      });
+    };
+    const bool takes_x = !is_held_[0];
+    if (takes_x) run(Errc::wrong_size, bind(g_.x, small));
+    if (takes_x) run(Errc::null_memory, bind(g_.x, null));
+    run(Errc::bound_twice, bind(g_.w, m.w));
+    run(Errc::wrong_tensor, bind(other.x, m.x));
+    const auto bound =
+        session_.prebind(bind(g_.x, small), bind(g_.w, m.w), bind(g_.s, m.s), bind(g_.y, m.y), bind(g_.shift, m.shift));
+    require(bound.status().code() == Errc::wrong_size);
+    refuse(is_blocked() ? Errc::uninitialized_read : Errc::wrong_size, [&] { return session_.run_round(bound); });
+    refuse(Errc::wrong_size, [&] { return session_.upload(g_.r, small); });
+    refuse(Errc::null_memory, [&] { return session_.download(g_.q, null); });
+    refuse(Errc::wrong_tensor, [&] { return session_.upload(other.r, m.x); });
+    refuse(Errc::wrong_tensor, [&] { return session_.hold(other.x); });
+  }
+  /// A round that did not end leaves residents and inputs behind that nobody knows.
+  void drop(Bytes& bytes) {
+    finish();
+    upload_all();
+    with_pairs(g_, memory_, [&](const auto&... pairs) {
+      auto round = session_.begin_round(pairs...);
+      require(session_.run_round(pairs...).code() == Errc::busy);
+      if (bytes.take() % 2 == 0) (void)std::move(round).launch();
+      return 0;
+    });
+    if (is_held_[0]) hold(g_.x);
+    if (is_held_[1]) hold(g_.w);
+    has_run_ = false;
+    is_uploaded_ = {};
+    upload_all();
+  }
+  void fail() {
+    finish();
+    upload_all();
+    if (is_held_[0]) hold(g_.x);
+    memory_.x.fill(refused_by_take);
+    const Status status = run_plainly(memory_);
+    require(!status.ok());
+    has_failed_ = true;
+    after_failure(status);
+  }
+  void stop(Bytes& bytes) {
+    finish();
+    upload_all();
+    if constexpr (requires { P::runs_over_stand_in; }) {
+      if constexpr (requires { session_.request_stop(); }) session_.request_stop();  // ends rounds with loops only
+      round(bytes, [this](auto& m) { return run_plainly(m); });
+    } else if constexpr (requires { session_.request_stop(); }) {
+      session_.request_stop();
+      fill(bytes, memory_);
+      const Status status = run_plainly(memory_);
+      require(status.code() == Errc::stopped);
+      after_failure(status);
+    }
+  }
+  /// The session says to each call that it does not work.
+  void after_failure(Status status) {
+    is_over_ = true;
+    require(session_.poisoned() && (status.poisoned() || status.code() == Errc::poisoned));
+    Words values{};
+    require(run_plainly(memory_).code() == Errc::poisoned);
+    require(session_.upload(g_.r, values).code() == Errc::poisoned);
+    require(session_.hold(g_.w).code() == Errc::poisoned);
+    require(session_.set_scalar(g_.tasks[0].id, 0, Word{2}).code() == Errc::poisoned);
+    require(session_.move_arena({DevicePtr<std::byte>{std::uint64_t{1} << 20}, 1 << 20}).code() == Errc::poisoned);
+  }
+  void close() {
+    finish();
+    is_over_ = true;
+    release_arena();
+    require(session_.close().ok());
+    require(session_.upload(g_.r, memory_.x).code() == Errc::closed);
+    require(with_pairs(g_, memory_, Prebind{&session_}).status().code() == Errc::closed);
+  }
+
+  /// `moves`: whether calls that are refused are followed by one that is not.
+  void move_arena(bool moves) {
+    finish();
+    const rondo::Bytes size = session_.arena_bytes();
+    const rondo::Bytes alignment{P::Arch::arena_alignment};
+    const auto to = session_.platform().allocate(rondo::Bytes{size.value + 64}, alignment);
+    refuse(Errc::wrong_size, [&] { return session_.move_arena({to, size.value - 1}); });
+    refuse(Errc::misaligned, [&] { return session_.move_arena({to.offset(rondo::Bytes{8}), size.value}); });
+    refuse(Errc::null_memory, [&] { return session_.move_arena({DevicePtr<std::byte>{}, size.value}); });
+    if (!moves) return require(session_.platform().release(to).ok());
+    require(session_.move_arena({to, size.value}).ok());
+    release_arena();
+    arena_ = to;
+    // It copies nothing: what is held must be bound, and residents must be uploaded.
+    has_run_ = false;
+    is_held_ = is_uploaded_ = {};
+    is_stale_ = true;
+  }
+  void release_arena() {
+    if (!arena_) return;
+    const Status status = session_.platform().release(arena_);
+    require(status.ok() || session_.poisoned());
+    arena_ = DevicePtr<std::byte>();
+  }
+
+  void prebind(Bytes& bytes) {
+    finish();
+    fill(bytes, memory_);
+    prebound_.emplace(with_pairs(g_, memory_, Prebind{&session_}));
+    require(prebound_->status().ok());
+    is_stale_ = false;
+  }
+  /// Bindings that were resolved before work again, unless the arena has moved, and in their own session only.
+  void run_prebound(Bytes& bytes, SessionUnderTest* other) {
+    if (other != nullptr && other->prebound_) {
+      refuse(is_blocked() ? Errc::uninitialized_read : Errc::wrong_tensor,
+             [&] { return session_.run_round(*other->prebound_); });
+    }
+    if (!prebound_) return;
+    const auto run = [&](auto&) { return session_.run_round(*prebound_); };
+    if (!is_stale_) return round(bytes, run);
+    refuse(is_blocked() ? Errc::uninitialized_read : Errc::stale_memory, [&] { return run(memory_); });
+  }
+
+  const SessionGraph& g_;
+  Session session_{freeze(g_.graph)};
+  std::optional<DynamicBindings<Session>> bindings_;
+  std::optional<Prebinding> prebound_;
+  bool is_stale_ = false;  ///< whether the arena has moved since
+  DevicePtr<std::byte> arena_;
+  HostMemory memory_;
+  SessionGraph::State state_;
+  std::array<Words, 2> in_arena_{};  ///< what x and w hold
+  std::array<Flight, 3> flights_{};
+  std::size_t next_ = 0;
+  std::uint64_t rounds_ = 0;
+  std::array<bool, 2> is_held_{}, is_uploaded_{};
+  bool has_run_ = false;
+  bool is_over_ = false;
+  bool has_failed_ = false;
+};
+
+/// Runs the bytes as a program: a graph, and calls to one session or to two at the same time, over one device.
+template <class Rig>
+void run_program(Bytes bytes) {
+  const typename Rig::Graph graph(bytes);
+  std::array<std::optional<Rig>, 2> sessions;
+  sessions[0].emplace(graph);
+  bool is_lost = false;
+  for (int steps = 0; !bytes.empty() && steps < 200; ++steps) {
+    const std::size_t which = bytes.take() % 8 == 7 ? 1 : 0;
+    if (!sessions[which]) {
+      is_lost = is_lost && sessions[1 - which];
+      if (is_lost) continue;
+      sessions[which].emplace(graph);
+    }
+    Rig& session = *sessions[which];
+    Rig* const other = sessions[1 - which] ? &*sessions[1 - which] : nullptr;
+    if (session.is_over()) {
+      sessions[which].reset();
+      continue;
+    }
+    session.step(bytes, other);
+    if (fails_for_all<typename Rig::P> && session.has_failed()) {
+      is_lost = true;
+      if (other != nullptr) other->note_failed_for_all();
+    }
+  }
+}
+
+}  // namespace rondo::fuzz

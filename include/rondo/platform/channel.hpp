@@ -57,20 +57,14 @@ struct Direct {
 template <class P, bool is_wanted>
 struct QueueHolder {
   QueueHolder(P&, std::size_t, std::size_t, Bytes) noexcept {}
-  Status close(bool) noexcept { return {}; }
+  Status close() noexcept { return {}; }
 };
 /// With a queue.
 template <class P>
 struct QueueHolder<P, true> {
   QueueHolder(P& platform, std::size_t slots, std::size_t outputs, Bytes bytes)
       : queue(platform.open_queue(slots, outputs, bytes)) {}
-  /// `is_told`: whether the device's failure has been reported, and is not to be reported again.
-  Status close(bool is_told) noexcept {
-    if constexpr (requires { queue.note_told(); }) {
-      if (is_told) queue.note_told();
-    }
-    return queue.close();
-  }
+  Status close() noexcept { return queue.close(); }
   detail::QueueOf<P> queue;
 };
 

@@ -124,7 +124,7 @@ class InFlight {
     (void)wait_all();
     return {};  // their tickets have the failures
   }
-  Status close_queue(bool is_told) noexcept { return queue_.close(is_told); }
+  Status close_queue() noexcept { return queue_.close(); }
   /// Rounds will copy up to `bytes` in each direction. No round is in flight. @throws Error out_of_memory
   void reserve_in_queue([[maybe_unused]] Bytes bytes) {
     if constexpr (is_queued) queue_.queue.reserve(bytes);

@@ -96,7 +96,7 @@ class RoundSession
     return {};
   }
   void set_rounds(std::uint64_t rounds) noexcept { rounds_ = rounds; }
-  static Status close_queue(bool) noexcept { return {}; }
+  static Status close_queue() noexcept { return {}; }
   [[gnu::always_inline]] Status settle(Status status) noexcept {
     if (!status) [[unlikely]]
       return settle_failure(status);

@@ -48,8 +48,8 @@ class SessionState;
 /// of a round that is refused for it; `scatter_when_delivered(slot, strided)`; `others_`, its tensors outside the
 /// arena; `find_resident(key, address)`, `note_uploads()` after a change of `uploaded_`; and the steps of close():
 /// `finish_all()` waits for the rounds in flight, and returns a failure of theirs that nothing else returns,
-/// `drop_open_round()` ends a round taken step by step, `wait_for_device()`, `close_queue(is_told)`,
-/// `close_instances()`, `release_arena()`, `note_released(block, size)` and `note_closed()`.
+/// `drop_open_round()` ends a round taken step by step, `wait_for_device()`, `close_queue()`, `close_instances()`,
+/// `release_arena()`, `note_released(block, size)` and `note_closed()`.
 template <class Derived, rondo::Platform P, class Policies>
 class SessionBase {
   static_assert(check_platform<P>());
@@ -181,10 +181,10 @@ class SessionBase {
     derived().drop_open_round();
     Status status = derived().wait_for_device();
     const auto keep = [&status](Status next) { status = first_failure(status, next); };
-    const Status queue_closed = derived().close_queue(is_told);  // no round may run while programs are unloaded
+    const Status queue_closed = derived().close_queue();  // no work of its rounds may run while programs are unloaded
     keep(derived().close_instances());
     if (state_ == State::poisoned) status = is_told ? Status{} : finished;
-    keep(queue_closed);
+    if (!is_told || queue_closed.code() != Errc::device_failed) keep(queue_closed);
     arena_watch_.forget();
     if (blocks_ != nullptr) keep(blocks_->close());
     keep(derived().release_arena());

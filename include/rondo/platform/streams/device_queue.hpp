@@ -188,12 +188,8 @@ class DeviceQueue {
     reset(s);
   }
 
-  /// The device's failure has been reported: a round that was not in the queue met it, or a copy between rounds.
-  void note_told() noexcept {
-    if (broken_.ok()) broken_ = Status{Errc::poisoned}.poisoning();
-  }
   /// Waits, then releases streams, events and staging. Errors: the first call that the runtime refused, except failures
-  /// that were already reported, see note_told(), or for a failed or cancelled round.
+  /// that were already reported for a failed or cancelled round.
   Status close() noexcept {
     if (slots_.empty()) return {};
     Code first = device_.enter_to_release();

@@ -158,4 +158,20 @@ struct SessionGraph {
   }
 };
 
+/// The memory of one round on the host, and what the round must leave there.
+struct HostMemory {
+  Words x{}, w{}, s{}, y{};
+  Word shift = 0;
+  friend bool operator==(const HostMemory&, const HostMemory&) = default;
+};
+/// Calls `use` with the pairs of a round, in the order of the graph or in another.
+template <class Use>
+auto with_pairs(const SessionGraph& g, HostMemory& m, const Use& use) {
+  return use(bind(g.x, m.x), bind(g.w, m.w), bind(g.s, m.s), bind(g.y, m.y), bind(g.shift, m.shift));
+}
+template <class Use>
+auto with_pairs_reversed(const SessionGraph& g, HostMemory& m, const Use& use) {
+  return use(bind(g.shift, m.shift), bind(g.y, m.y), bind(g.s, m.s), bind(g.w, m.w), bind(g.x, m.x));
+}
+
 }  // namespace rondo::fuzz

@@ -10,30 +10,9 @@
 #include <cstddef>
 #include <optional>
 #include <span>
-#include <type_traits>
 #include <utility>
 
 namespace rondo::fuzz {
-
-/// Whether a kernel that fails takes the sessions of the whole process along.
-template <class P>
-inline constexpr bool fails_for_all = std::is_same_v<typename P::Arch, arch::Cuda>;
-
-/// The memory of one round on the host, and what the round must leave there.
-struct HostMemory {
-  Words x{}, w{}, s{}, y{};
-  Word shift = 0;
-  friend bool operator==(const HostMemory&, const HostMemory&) = default;
-};
-/// Calls `use` with the pairs of a round, in the order of the graph or in another.
-template <class Use>
-auto with_pairs(const SessionGraph& g, HostMemory& m, const Use& use) {
-  return use(bind(g.x, m.x), bind(g.w, m.w), bind(g.s, m.s), bind(g.y, m.y), bind(g.shift, m.shift));
-}
-template <class Use>
-auto with_pairs_reversed(const SessionGraph& g, HostMemory& m, const Use& use) {
-  return use(bind(g.shift, m.shift), bind(g.y, m.y), bind(g.s, m.s), bind(g.w, m.w), bind(g.x, m.x));
-}
 
 /// A session, and what its device must hold.
 template <class Session>
@@ -396,33 +375,5 @@ class SessionUnderTest {
   bool is_over_ = false;
   bool has_failed_ = false;
 };
-
-/// Runs the bytes as a program: a graph, and calls to one session or to two at the same time, over one device.
-template <class Rig>
-void run_program(Bytes bytes) {
-  const typename Rig::Graph graph(bytes);
-  std::array<std::optional<Rig>, 2> sessions;
-  sessions[0].emplace(graph);
-  bool is_lost = false;
-  for (int steps = 0; !bytes.empty() && steps < 200; ++steps) {
-    const std::size_t which = bytes.take() % 8 == 7 ? 1 : 0;
-    if (!sessions[which]) {
-      is_lost = is_lost && sessions[1 - which];
-      if (is_lost) continue;
-      sessions[which].emplace(graph);
-    }
-    Rig& session = *sessions[which];
-    Rig* const other = sessions[1 - which] ? &*sessions[1 - which] : nullptr;
-    if (session.is_over()) {
-      sessions[which].reset();
-      continue;
-    }
-    session.step(bytes, other);
-    if (fails_for_all<typename Rig::P> && session.has_failed()) {
-      is_lost = true;
-      if (other != nullptr) other->note_failed_for_all();
-    }
-  }
-}
 
 }  // namespace rondo::fuzz

@@ -4,7 +4,6 @@
 
 #include <fuzz/fuzz.hpp>
 #include <fuzz/session_graph.hpp>
-#include <fuzz/session_program.hpp>
 #include <rondo/session/shaped_session.hpp>
 
 #include <array>

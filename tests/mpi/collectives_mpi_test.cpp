@@ -507,13 +507,14 @@ TEST_CASE("Collectives in loops that ranks could decide differently are refused 
 }
 
 TEST_CASE("Collectives in loops: a rank that ends a loop early is waited for with patience, and the task is named") {
-  const mpi::Group group(MPI_COMM_WORLD, {.patience = 0.2});
+  mpi::Group group;
   if (group.size() == 1) return;
   mpi::Communicator ranks(group);
   Looping l;
   l.add_loop(ranks);
   l.graph.add_collective(Collective::all_reduce, l.extra, l.any, ranks);
   auto session = rondo::open<rondo::A2A3Sim>(l.graph);
+  group.set_patience(0.2);  // for rank 0, which never comes; opening may take longer
   const std::vector<std::int32_t> wanted{9}, extra{0};
   std::vector<std::int32_t> count{0};
   Floats x(n);

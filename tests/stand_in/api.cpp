@@ -264,6 +264,10 @@ void rondo_stand_in_clear_faults() {
   const std::lock_guard lock{machine().mutex};
   machine().faults.clear();
 }
+void rondo_stand_in_settle() {
+  std::unique_lock lock{machine().mutex};
+  for (StreamState* const stream : machine().streams) (void)machine().drain(lock, *stream, -1);
+}
 void rondo_stand_in_hold() {
   const std::lock_guard lock{machine().mutex};
   machine().is_held = true;

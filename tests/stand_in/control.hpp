@@ -42,6 +42,9 @@ void rondo_stand_in_clear_faults();
 /// Pauses the device: it begins no operation until rondo_stand_in_resume(), or until a wait without a limit.
 void rondo_stand_in_hold();
 void rondo_stand_in_resume();
+/// Waits until the device has executed all operations that it was given; their failures remain for the runtime to
+/// report. Until then it depends on the speed of the device which operations a fault of "device" hits.
+void rondo_stand_in_settle();
 /// Sets the time on the virtual clock, in nanoseconds, of the kernel of that name, of all kernels ("kernel"), or of a
 /// wait for an event ("wait"); the default is 0. On this clock streams run at the same time, and a kernel takes one
 /// core for each block. Kernels on cube and vector cores hold them in any case: a block begins when a core is free.

@@ -4,6 +4,10 @@
 #include <doctest/doctest.h>
 #include <random.hpp>
 
+#ifdef RONDO_TEST_SANITIZED
+#include <sanitizer/common_interface_defs.h>
+#endif
+
 #include <cinttypes>
 #include <cstdio>
 
@@ -11,13 +15,22 @@ namespace {
 
 /// Prints how to replay a test case that failed, if it drew random numbers, or if the run has a seed, which also
 /// decides the timing of stand-ins.
+void print_seed() {
+  if (!rondo::test::draws_random() && rondo::test::run_seed() == 0) return;
+  std::printf("The same random numbers again: RONDO_SEED=%" PRIu64 "\n\n", rondo::test::run_seed());
+  std::fflush(stdout);
+}
+
+/// Calls print_seed() after a test case that failed, and after a sanitizer's report, which ends the program.
 struct SeedPrinter : doctest::IReporter {
-  explicit SeedPrinter(const doctest::ContextOptions& /*options*/) {}
+  explicit SeedPrinter(const doctest::ContextOptions& /*options*/) {
+#ifdef RONDO_TEST_SANITIZED
+    __sanitizer_set_death_callback(&print_seed);
+#endif
+  }
   void test_case_start(const doctest::TestCaseData& /*data*/) override { rondo::test::draws_random() = false; }
   void test_case_end(const doctest::CurrentTestCaseStats& stats) override {
-    if (stats.failure_flags == 0 || (!rondo::test::draws_random() && rondo::test::run_seed() == 0)) return;
-    std::printf("The same random numbers again: RONDO_SEED=%" PRIu64 "\n\n", rondo::test::run_seed());
-    std::fflush(stdout);
+    if (stats.failure_flags != 0) print_seed();
   }
   void report_query(const doctest::QueryData& /*data*/) override {}
   void test_run_start() override {}

@@ -146,17 +146,35 @@ struct Naps {
     (void)nanosleep(&nap, nullptr);
   }
 };
-/// Rounds until the pool uses so many threads, at most `most`; all are right. @returns how many it took
-int rounds_until(Loaded<Pool>& loaded, Pool::Program& program, std::size_t threads, int most) {
-  for (int round = 1; round <= most; ++round) {
+/// Runs rounds until the pool has made a schedule and used so many threads in `in_a_row` rounds. What the clock says of
+/// tasks depends on the host, so the pool may choose otherwise for a while; a test that never ends has failed.
+void run_until_on(Loaded<Pool>& loaded, Pool::Program& program, std::size_t threads, int in_a_row = 1) {
+  for (int found = 0; found < in_a_row;) {
     REQUIRE(loaded.engine.launch(program).ok());
     REQUIRE(loaded.engine.wait().ok());
-    if (loaded.engine.threads_used() == threads) return round;
+    const bool is_wanted = loaded.engine.searches() != 0 && loaded.engine.threads_used() == threads;
+    found = is_wanted ? found + 1 : 0;
   }
-  return most + 1;
 }
 
 }  // namespace
+
+TEST_CASE("One thread runs tasks that take less time than a round on several threads adds") {
+  TaskGraph graph;
+  for (int i = 0; i < 4; ++i) graph.add<Naps>(graph.inout<std::int32_t>("y" + std::to_string(i), {1}));
+  Pool::Options options;
+  options.threads = 2;
+  options.costs.per_round = 1e15;  // more than any host takes for the tasks, however busy it is
+  Loaded<Pool> loaded{graph, options};
+  auto program = loaded.engine.load(loaded.frozen, loaded.table);
+  Naps::ns = 0;
+  for (int round = 1; round <= 400; ++round) {
+    REQUIRE(loaded.engine.launch(program).ok());
+    REQUIRE(loaded.engine.wait().ok());
+    REQUIRE(loaded.engine.threads_used() == 1);
+  }
+  CHECK(loaded.engine.searches() != 0);
+}
 
 TEST_CASE("A pool goes on learning: tasks that grow take more threads, and where they shrink again one suffices") {
   TaskGraph graph;
@@ -167,11 +185,11 @@ TEST_CASE("A pool goes on learning: tasks that grow take more threads, and where
   Loaded<Pool> loaded{graph, options};
   auto program = loaded.engine.load(loaded.frozen, loaded.table);
   Naps::ns = 0;
-  CHECK(rounds_until(loaded, program, 2, 400) == 401);
+  run_until_on(loaded, program, 1);
   Naps::ns = 1'000'000;
-  CHECK(rounds_until(loaded, program, 2, 2'000) <= 2'000);
+  run_until_on(loaded, program, 2);
   Naps::ns = 0;
-  CHECK(rounds_until(loaded, program, 1, 5'000) <= 5'000);
+  run_until_on(loaded, program, 1);
 }
 
 TEST_CASE("Several threads that were no faster than one are tried again") {
@@ -185,15 +203,10 @@ TEST_CASE("Several threads that were no faster than one are tried again") {
   auto program = loaded.engine.load(loaded.frozen, loaded.table);
   Naps::ns = 500'000;
   Naps::one_at_a_time = true;
-  CHECK(rounds_until(loaded, program, 2, 50) <= 50);
-  CHECK(rounds_until(loaded, program, 1, 500) <= 500);
+  run_until_on(loaded, program, 2);
+  run_until_on(loaded, program, 1);
   Naps::one_at_a_time = false;
-  int good = 0;
-  for (int i = 0; i < 20 && good == 0; ++i) {
-    CHECK(rounds_until(loaded, program, 2, 5'000) <= 5'000);
-    good = rounds_until(loaded, program, 1, 40) == 41 ? 1 : 0;  // it stays
-  }
-  CHECK(good == 1);
+  run_until_on(loaded, program, 2, 40);  // longer than the trial
 }
 
 TEST_CASE("Tasks that do not depend on each other run at the same time") {

@@ -41,7 +41,7 @@ active proctype waiter() {
     state = turn * 4 + WAITING;
 #endif
     !hangs[turn] || aborted[turn];
-    // watch.ends: [[nodiscard]] bool ends() noexcept { return (state_.exchange(turn_ << 2, std::memory_order_acq_rel) & aborted) != 0; }
+    // watch.ends: const bool was_aborted = (state_.exchange(turn_ << 2, std::memory_order_acq_rel) & aborted) != 0;
 #ifdef ENDS_LOADS
     was = state;
     state = turn * 4;

@@ -35,9 +35,16 @@ class Wait {
     stream_.store(stream, std::memory_order_relaxed);                 // model: watch.stream
     state_.store(++turn_ << 2 | waiting, std::memory_order_release);  // model: watch.begins
   }
-  /// The thread waits no longer. @returns whether the stream was aborted. Cost: one exchange
-  // model: watch.ends
-  [[nodiscard]] bool ends() noexcept { return (state_.exchange(turn_ << 2, std::memory_order_acq_rel) & aborted) != 0; }
+  /// The thread waits no longer. @returns whether the stream was aborted; then the abort has returned, so the stream
+  /// may be destroyed, or period_ms() have passed. Cost: one exchange
+  [[nodiscard]] bool ends() noexcept {
+    // model: watch.ends
+    const bool was_aborted = (state_.exchange(turn_ << 2, std::memory_order_acq_rel) & aborted) != 0;
+    if (was_aborted) [[unlikely]] {
+      const std::lock_guard until_it_has_returned{aborting_};
+    }
+    return was_aborted;
+  }
 
   /// The time between two looks of the watcher.
   [[nodiscard]] std::int64_t period_ms() const noexcept { return std::max(1, limit_ms_ / 8); }
@@ -50,6 +57,7 @@ class Wait {
     }
     // model: watch.late
     if ((state & (waiting | aborted)) != waiting || now_ms - since_ms_ < limit_ms_) return;
+    const std::lock_guard lock{aborting_};
     // This is the stream of the wait if the exchange below succeeds.
     Stream const stream = stream_.load(std::memory_order_relaxed);  // model: watch.load
     // model: watch.mark
@@ -72,6 +80,7 @@ class Wait {
   std::int32_t device_;
   std::int32_t limit_ms_;
   std::uint64_t turn_ = 0;  ///< used only by the thread that waits
+  std::mutex aborting_;     ///< held by the watcher while it aborts the stream
   std::atomic<Stream> stream_{nullptr};
   std::atomic<std::uint64_t> state_{0};  ///< the turn, and the two bits
   std::uint64_t seen_ = 0;               ///< used only by the watcher

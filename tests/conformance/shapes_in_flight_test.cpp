@@ -3,6 +3,7 @@
 
 // Sessions over symbolic graphs with rounds of different shapes in flight.
 
+#include "device_floats.hpp"
 #include "kernels.hpp"
 #include "platforms.hpp"
 
@@ -132,6 +133,40 @@ TEST_CASE_TEMPLATE("rounds of different shapes overlap, while the arena grows an
   REQUIRE(session.wait_all().ok());
   CHECK(b == Floats(4, 100 + 2 * (last + 5)));
   CHECK(a == Floats(4, 2 * b[0] + 100 + last + 5));
+}
+
+TEST_CASE_TEMPLATE("rounds of known shapes do not wait for each other", P, A2A3OverStandIn, A5OverStandIn) {
+  const Chained g;
+  Session<P> session(g.graph, busy_options<P>());
+  REQUIRE(session.upload(g.last, Floats{0}).ok());
+  const Floats small(4, 1), large(6, 1);
+  Floats y4(4), y6(6);
+  session.prepare({{g.n, 4}});
+  session.prepare({{g.n, 6}});
+  REQUIRE(session.submit_round(bind(g.x, small), bind(g.y, y4)));
+  REQUIRE(session.submit_round(bind(g.x, large), bind(g.y, y6)));
+  CHECK(session.in_flight() == 2);
+  REQUIRE(session.wait_all().ok());
+  CHECK(y4 == Floats(4, 2));
+  CHECK(y6 == Floats(6, 3));
+}
+
+TEST_CASE_TEMPLATE("a round that is refused for its addresses is explained with its own sizes", P, A2A3Sim,
+                   A2A3OverStandIn, A5OverStandIn) {
+  const Chained g;
+  Session<P> session(g.graph, busy_options<P>());
+  REQUIRE(session.upload(g.last, Floats{0}).ok());
+  DynamicBindings bindings(session);
+  const DeviceFloats both(session.platform(), 64);
+  for (const std::size_t n : {48U, 64U}) {
+    for (const TensorKey key : {g.x.key, g.y.key}) {
+      REQUIRE(bindings.bind(key.tensor(), both.span().data().template as<std::byte>(), Bytes{4 * n}).ok());
+    }
+    const Status status = session.run_round(bindings);
+    CHECK(status.code() == Errc::overlapping);
+    const std::string said = explained(session, status);
+    CHECK_MESSAGE(said.find(std::to_string(n) + " × float32") != std::string::npos, said);
+  }
 }
 
 TEST_CASE_TEMPLATE("a completion may submit rounds while a new shape waits for those in flight", P,

@@ -254,7 +254,7 @@ class SessionUnderTest {
     refuse(Errc::wrong_tensor, [&] { return session_.upload(other.r, m.x); });
     refuse(Errc::wrong_tensor, [&] { return session_.hold(other.x); });
   }
-  /// A round that did not end leaves residents and inputs behind that nobody knows.
+  /// After a round that did not end, the contents of residents and inputs are unknown.
   void drop(Bytes& bytes) {
     finish();
     upload_all();

@@ -62,9 +62,9 @@ class DynamicBindings {
   Status bind(TensorId tensor, const void* host, Bytes size) noexcept {
     return bind(tensor, const_cast<void*>(host), {}, size, false);  // NOLINT: read only
   }
-  /// Binds device memory: nothing is copied, the tensor's address changes. If the platform has HasDeviceCopy, memory at
-  /// an address that kernels cannot use is packed as below. Errors: as above; also unsupported if the update strategy
-  /// never changes an address.
+  /// Binds device memory: nothing is copied, the tensor's address changes; if that is fixed, the memory is copied on
+  /// the device. If the platform has HasDeviceCopy, memory at an address that kernels cannot use is packed as below.
+  /// Errors: as above; also unsupported if the update strategy never changes an address.
   Status bind(TensorId tensor, DevicePtr<std::byte> device, Bytes size) noexcept {
     if (is_misaligned(device)) [[unlikely]] {
       const auto bytes = static_cast<std::int64_t>(size.value);

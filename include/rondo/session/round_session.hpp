@@ -54,7 +54,8 @@ class RoundSession
   /// session is usable: check_failed.
   ///
   /// For a pair of device memory, the tensor's address changes for this round, nothing is copied, and the args table is
-  /// refreshed according to Policies::Update. For a round that binds only host memory this feature costs nothing.
+  /// refreshed according to Policies::Update; see TaskGraph::fix_addresses() for an exception. For a round that binds
+  /// only host memory this feature costs nothing.
   template <class... Bound>
   [[gnu::always_inline]] Status run_round(Bound&&... bound) noexcept {
     if constexpr ((detail::is_strided<std::remove_cvref_t<Bound>> || ...)) {

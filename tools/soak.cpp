@@ -43,7 +43,7 @@ using Clock = std::chrono::steady_clock;
 template <class Session>
 std::unique_ptr<World> make(const char* name, std::uint64_t seed) {
   typename Session::Options options{};
-  if constexpr (requires { options.streams; }) options.streams = 1 + seed % 3;
+  if constexpr (requires { options.streams; }) options.streams = static_cast<std::uint32_t>(1 + seed % 3);
   return std::make_unique<WorldOf<Session>>(fmt::format("{}, session seed {}", name, seed), seed, options);
 }
 template <class P, std::size_t depth = 1>

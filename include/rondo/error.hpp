@@ -71,8 +71,7 @@ enum class Errc : std::uint16_t {
              "DynamicBindings, and a moved arena needs the chip's arena_alignment";
     case Errc::fixed_address:
       return "a library call, a recorded round, or a task that cannot be refreshed holds this address; bind host "
-             "memory, "
-             "or the same memory, or call run_round() if this round was submitted";
+             "memory, or the same memory";
     case Errc::overlapping:
       return "two tensors, or two elements of one, share bound memory that a kernel writes; declare the alias or bind "
              "apart";

@@ -21,7 +21,7 @@ struct Mine : NullPlatform {
       Capability::engine,         Capability::orchestration, Capability::queued_orchestration,
       Capability::round_time,     Capability::holdings,      Capability::callers_stream,
       Capability::loops,          Capability::learning,      Capability::memory_registry,
-      Capability::memory_kinds};
+      Capability::memory_kinds,   Capability::device_copy};
   static constexpr MemoryKinds memory_kinds{MemoryKind::peer};
   DevicePtr<std::byte> allocate(Bytes, Bytes);
   DevicePtr<std::byte> allocate(MemoryKind, Bytes, Bytes);
@@ -35,6 +35,7 @@ struct Mine : NullPlatform {
     Status copy_out(std::uint32_t, void*, DevicePtr<const std::byte>, Bytes) noexcept;
     Status launch(std::uint32_t, Program&) noexcept;
     Status refresh_args(std::uint32_t, const args::RefreshOp&) noexcept;
+    Status copy_on_device(std::uint32_t, DevicePtr<std::byte>, DevicePtr<const std::byte>, Bytes) noexcept;
     Status commit(std::uint32_t) noexcept;
     bool is_done(std::uint32_t) noexcept;
     void await(std::uint32_t) noexcept;
@@ -43,6 +44,7 @@ struct Mine : NullPlatform {
     Status close() noexcept;
   };
   Queue open_queue(std::size_t, std::size_t, Bytes);
+  Status copy_on_device(const DeviceCopy&) noexcept;
   Status copy_in_snapshot(DevicePtr<std::byte>, const void*, Bytes) noexcept;
   void* allocate_pinned(Bytes);
   void release_pinned(void*) noexcept;
@@ -67,6 +69,7 @@ struct Mine : NullPlatform {
     Status copy_in(DevicePtr<std::byte>, const void*, Bytes, bool) noexcept;
     Status launch(Program&) noexcept;
     Status copy_out(void*, DevicePtr<const std::byte>, Bytes) noexcept;
+    Status copy_on_device(DevicePtr<std::byte>, DevicePtr<const std::byte>, Bytes) noexcept;
     Status end() noexcept;
     void* event() const noexcept;
     Status copy_before_replays(DevicePtr<std::byte>, const void*, Bytes) noexcept;

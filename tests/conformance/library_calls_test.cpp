@@ -104,6 +104,10 @@ Floats turned(const Floats& x, std::size_t by) {
   std::rotate(y.begin(), y.begin() + static_cast<std::ptrdiff_t>(by), y.end());
   return y;
 }
+Floats twice(Floats x) {
+  for (float& v : x) v *= 2;
+  return x;
+}
 Floats expected_of(int round) {
   Floats y = turned(input_of(round), turned_by);
   for (float& v : y) v = 2 * v + 1;
@@ -224,29 +228,64 @@ TEST_CASE_TEMPLATE("A view of a tensor with a fixed address is copied with it", 
   }
 }
 
-TEST_CASE_TEMPLATE("A round in flight refuses device memory for a fixed address, and one that is run alone copies it",
-                   P, RONDO_TEST_PLATFORMS) {
+TEST_CASE_TEMPLATE("Rounds in flight copy device memory to and from fixed addresses, in the order of submission", P,
+                   RONDO_TEST_PLATFORMS) {
+  constexpr std::size_t n = 20'000;
   Turn<P> turn;
   TaskGraph graph;
-  const auto x = graph.input<float>("x", {size});
-  const auto y = graph.output<float>("y", {size});
+  const auto x = graph.input<float>("x", {n});
+  const auto y = graph.output<float>("y", {n});
+  const auto z = graph.output<float>("z", {n});
   graph.add_call("turn", {reads(x), writes(y)}, turn, {1});
-  auto session = open_pipelined<P, 2>(graph, busy_options<P>());
-  const DeviceFloats to(session.platform(), size);
-  for (int round = 0; round < 4; ++round) {
-    const Floats in = input_of(round);
-    Floats out(size);
-    REQUIRE(session.submit_round(bind(x, in), bind(y, out)));
-    if constexpr (HasQueue<P>) {
-      const RoundTicket refused = session.submit_round(bind(x, in), bind(y, to.span()));
-      CHECK(refused.submitted().code() == Errc::fixed_address);
-      CHECK(std::string(session.explain(refused.submitted()).c_str()).find("'y'") != std::string::npos);
+  graph.add<Double>(x, z);
+  auto session = open_pipelined<P, 3>(graph, busy_options<P>());
+  DeviceFloats one(session.platform(), n), two(session.platform(), n);
+  DynamicBindings bindings(session);
+  const auto bytes_of = [](auto& memory) { return memory.span().data().template as<std::byte>(); };
+  constexpr Bytes all{n * sizeof(float)};
+  // Each round of device memory reads what the last one wrote, directly or with a copy; the others are beside them.
+  Floats value(n), read[32], out[32], doubled[32];
+  for (std::size_t i = 0; i < n; ++i) value[i] = static_cast<float>(i % 1000);
+  one.write(value);
+  int delivered = 0;
+  for (int round = 0; round < 32; ++round) {
+    auto& from = round / 4 % 2 == 0 ? one : two;
+    auto& to = round / 4 % 2 == 0 ? two : one;
+    read[round] = round % 4 == 3 ? Floats(n, static_cast<float>(round)) : value;
+    out[round] = doubled[round] = Floats(n, -1);
+    const auto count = [&](Status) noexcept { ++delivered; };
+    RoundTicket ticket;
+    switch (round % 4) {
+      case 0:
+        ticket = session.submit_round(bind(x, from.span()), bind(y, out[round]), bind(z, to.span()), count);
+        value = twice(value);
+        break;
+      case 1:
+        ticket = session.submit_round(bind(x, to.span()), bind(y, from.span()), bind(z, doubled[round]), count);
+        value = turned(value, 1);
+        break;
+      case 2:
+        REQUIRE(bindings.bind(x.key.tensor(), bytes_of(from), all).ok());
+        REQUIRE(bindings.bind(y.key.tensor(), bytes_of(to), all).ok());
+        REQUIRE(bindings.bind(z.key.tensor(), doubled[round].data(), all).ok());
+        ticket = session.submit_round(bindings, count);
+        value = turned(value, 1);
+        break;
+      case 3:
+        ticket = session.submit_round(bind(x, read[round]), bind(y, out[round]), bind(z, doubled[round]), count);
+        break;
     }
-    REQUIRE(session.wait_all().ok());
-    CHECK(out == turned(in, 1));
-    REQUIRE(session.run_round(bind(x, in), bind(y, to.span())).ok());
-    CHECK(to.values() == turned(in, 1));
+    REQUIRE_MESSAGE(ticket.submitted().ok(), std::string(session.explain(ticket.submitted()).c_str()));
   }
+  REQUIRE(session.wait_all().ok());
+  CHECK(delivered == 32);
+  for (int round = 0; round < 32; ++round) {
+    CHECK(doubled[round] == (round % 4 == 0 ? Floats(n, -1) : twice(read[round])));
+    CHECK(out[round] == (round % 4 == 0 || round % 4 == 3 ? turned(read[round], 1) : Floats(n, -1)));
+  }
+  CHECK(one.values() == value);
+  CHECK(session.submit_round(bind(x, one.span()), bind(y, one.span()), bind(z, doubled[0])).submitted().code() ==
+        Errc::overlapping);
 }
 
 TEST_CASE_TEMPLATE("Sizes and values of a library call follow the round's symbols, with a capture for each", P,

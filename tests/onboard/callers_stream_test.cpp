@@ -670,6 +670,64 @@ TEST_CASE_TEMPLATE("Zeroed workspaces and library calls are recorded, too", P, A
   }
 }
 
+TEST_CASE_TEMPLATE("Device memory is copied to and from fixed addresses on the stream; a recorded copy keeps it", P,
+                   A2A3OverStandIn, A5OverStandIn) {
+  if (std::getenv("RONDO_TEST_WITHOUT") != nullptr) return;
+  const Clean clean;
+  const Owner owner;
+  TaskGraph graph;
+  const auto x = graph.input<float>("x", {n});
+  const auto w = graph.input<float>("w", {n});
+  const auto y = graph.output<float>("y", {n});
+  const auto z = graph.output<float>("z", {n});
+  const auto copy = [](const LibraryCall& call) {
+    return P::enqueue_copy(call.stream(), call.data<void>(1), call.data<void>(0),
+                           static_cast<std::size_t>(call.elements(0)) * sizeof(float));
+  };
+  graph.add_call("copy", {reads(x), writes(y)}, copy);
+  graph.add<kernels::Scale>(w, z, 2.0F);
+  auto session = open<P>(graph, owner.options<P>());
+  {
+    DeviceFloats<P> one(session.platform(), n, 1), two(session.platform(), n, 2), other(session.platform(), n, 5),
+        dy(session.platform(), n), dz(session.platform(), n);
+    // The copies are steps on the stream, between those of its owner.
+    REQUIRE(session.enqueue_round(bind(x, one.span()), bind(w, other.span()), bind(y, two.span()), bind(z, dz.span()))
+                .ok());
+    REQUIRE(owner.copy(one.span(), other.span()) == 0);
+    REQUIRE(
+        session.enqueue_round(bind(x, one.span()), bind(w, two.span()), bind(y, dy.span()), bind(z, dz.span())).ok());
+    CHECK(owner.waits() == 0);
+    owner.synchronise();
+    CHECK(two.values() == Floats(n, 1));
+    CHECK(dy.values() == Floats(n, 5));
+    CHECK(dz.values() == Floats(n, 2));
+
+    REQUIRE(owner.c.capture_begin(owner.stream, capture_thread_local) == 0);
+    REQUIRE(
+        session.enqueue_round(bind(x, one.span()), bind(w, two.span()), bind(y, dy.span()), bind(z, dz.span())).ok());
+    RunInstance const captured = owner.end_capture();
+    one.fill(7);
+    REQUIRE(owner.c.execute(captured, owner.stream) == 0);
+    owner.synchronise();
+    CHECK(dy.values() == Floats(n, 7));
+    const auto refresh = [&](auto&& in, auto w_in, auto out) {
+      return session.refresh_for_replay(bind(x, in), bind(w, w_in), bind(y, out), bind(z, dz.span()));
+    };
+    REQUIRE(refresh(one.span(), other.span(), dy.span()).ok());
+    one.fill(8);
+    REQUIRE(owner.c.execute(captured, owner.stream) == 0);
+    owner.synchronise();
+    CHECK(dy.values() == Floats(n, 8));
+    CHECK(dz.values() == Floats(n, 10));
+    const auto of = [](Errc code, TensorKey key) { return Status::of_tensor(code, index(key.tensor())); };
+    CHECK(refresh(two.span(), other.span(), dy.span()) == of(Errc::fixed_address, x.key));
+    CHECK(refresh(one.span(), other.span(), two.span()) == of(Errc::fixed_address, y.key));
+    PinnedArray<float, P> pinned(session.platform(), n);
+    CHECK(refresh(pinned, other.span(), dy.span()) == of(Errc::fixed_address, x.key));
+    CHECK(owner.c.destroy_instance(captured) == 0);
+  }
+}
+
 TEST_CASE_TEMPLATE("A global capture of another thread is respected: sessions open and run beside it", P,
                    A2A3ThatComputes, A5ThatComputes) {
   if (std::getenv("RONDO_TEST_WITHOUT") != nullptr) return;

@@ -154,8 +154,7 @@ class TaskGraph {
 
   /// Declares that the task's arguments cannot be refreshed: its tensors keep the addresses that they have when the
   /// session is opened, for other tasks as well, and the arena does not move. A round copies device memory that it
-  /// binds to them; a round in flight or on a caller's stream refuses it with fixed_address. @throws Error
-  /// invalid_argument if the task is not in this graph
+  /// binds to them. @throws Error invalid_argument if the task is not in this graph
   constexpr void fix_addresses(TaskId task, Where where = Where::current());
 
   /// Adds a task that runs kernel K on `arguments`, one for each parameter of K::run except Block. The compiler checks

@@ -33,10 +33,7 @@ struct Direct {
     return platform.copy_in(to, from, size);
   }
   /// Copies device memory of the caller to or from a tensor whose address is fixed.
-  [[nodiscard]] Status copy_on_device(DevicePtr<std::byte> to, DevicePtr<const std::byte> from,
-                                      Bytes size) const noexcept
-    requires HasDeviceCopy<P>
-  {
+  Status copy_on_device(DevicePtr<std::byte> to, DevicePtr<const std::byte> from, Bytes size) const noexcept {
     return platform.copy_on_device(DeviceCopy{to, from, size});
   }
   Status refresh_args(const args::RefreshOp& op) const noexcept { return platform.refresh_args(op); }
@@ -96,6 +93,9 @@ struct QueueSlot {
   [[gnu::always_inline]] Status copy_out(void* to, DevicePtr<const std::byte> from, Bytes size) const noexcept {
     return queue.copy_out(slot, to, from, size);
   }
+  Status copy_on_device(DevicePtr<std::byte> to, DevicePtr<const std::byte> from, Bytes size) const noexcept {
+    return queue.copy_on_device(slot, to, from, size);
+  }
   template <class Runner>
   [[gnu::always_inline]] Status finish(Runner&) const noexcept {
     return queue.commit(slot);
@@ -121,6 +121,9 @@ struct OnCallersStream {
   }
   Status copy_out(void* to, DevicePtr<const std::byte> from, Bytes size) const noexcept {
     return platform.callers_stream().copy_out(to, from, size);
+  }
+  Status copy_on_device(DevicePtr<std::byte> to, DevicePtr<const std::byte> from, Bytes size) const noexcept {
+    return platform.callers_stream().copy_on_device(to, from, size);
   }
   template <class Runner>
   Status finish(Runner&) const noexcept {

@@ -57,6 +57,12 @@ consteval bool check_platform() {
   static_assert(!detail::declares<P, Capability::device_copy> || HasDeviceCopy<P>,
                 "rondo: the platform declares Capability::device_copy; write `Status copy_on_device(const "
                 "rondo::DeviceCopy&) noexcept;`");
+  if constexpr (HasDeviceCopy<P> && HasQueue<P>) {
+    static_assert(QueueCopiesOnDevice<detail::QueueOf<P>>,
+                  "rondo: the platform declares Capability::device_copy and Capability::queue; write, in its queue, "
+                  "`Status copy_on_device(std::uint32_t slot, DevicePtr<std::byte>, DevicePtr<const std::byte>, Bytes) "
+                  "noexcept;`");
+  }
   static_assert(!detail::declares<P, Capability::pinned_memory> || HasPinnedMemory<P>,
                 "rondo: the platform declares Capability::pinned_memory; write `void* allocate_pinned(Bytes);` and "
                 "`void release_pinned(void*) noexcept;`");

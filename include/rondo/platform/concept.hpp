@@ -22,7 +22,6 @@
 namespace rondo {
 
 class FrozenGraph;
-class SavedFile;
 
 // --- Required -------------------------------------------------------------------------------------------------------
 
@@ -40,12 +39,6 @@ concept HasName = requires {
 template <class P>
 concept HasOptions =
     std::default_initializable<typename P::Options> && std::constructible_from<P, const typename P::Options&>;
-
-/// Options with a member `SavedFile saved`: the file from which sessions take their plan and what was learned.
-template <class Options>
-concept NamesSavedFile = requires(const Options& options) {
-  { (options.saved) } -> std::same_as<const SavedFile&>;
-};
 
 /// Options with a member `std::optional<args::RefreshCosts> refresh_costs`, which replace what the platform measures.
 template <class Options>
@@ -184,10 +177,17 @@ concept HasSnapshotCopy = detail::declares<P, Capability::snapshot_copy> &&
                           };
 
 /// Copies within device memory, in order with other copies and with launches: `Status copy_on_device(const DeviceCopy&)
-/// noexcept` may return before the copy ends. It brings memory to kernels that cannot use it where it is.
+/// noexcept` may return before the copy ends. For rounds in flight, the queue copies (see QueueCopiesOnDevice).
 template <class P>
 concept HasDeviceCopy = detail::declares<P, Capability::device_copy> && requires(P& p, const DeviceCopy& copy) {
   { p.copy_on_device(copy) } noexcept -> std::same_as<Status>;
+};
+
+/// The part of HasDeviceCopy that a queue provides: `Status copy_on_device(slot, to, from, Bytes) noexcept` comes among
+/// the slot's copies in or out. It reads what earlier rounds have written, and later rounds read what it writes.
+template <class Queue>
+concept QueueCopiesOnDevice = requires(Queue& queue, std::uint32_t slot, const DeviceCopy& copy) {
+  { queue.copy_on_device(slot, copy.to, copy.from, copy.size) } noexcept -> std::same_as<Status>;
 };
 
 /// Host memory that the device accesses directly: `void* allocate_pinned(Bytes)`, which throws Error, and `void
@@ -211,10 +211,9 @@ concept HasMemoryKinds = detail::declares<P, Capability::memory_kinds> && requir
 
 /// Sets device memory to zero without a copy, in order with copies: `Status fill_zeros(device, Bytes) noexcept`.
 template <class P>
-concept HasZeroFill =
-    detail::declares<P, Capability::zero_fill> && requires(P& p, DevicePtr<std::byte> device, Bytes size) {
-      { p.fill_zeros(device, size) } noexcept -> std::same_as<Status>;
-    };
+concept HasZeroFill = detail::declares<P, Capability::zero_fill> && requires(P& p, DevicePtr<std::byte> device) {
+  { p.fill_zeros(device, Bytes{}) } noexcept -> std::same_as<Status>;
+};
 
 /// The report of an open platform about refreshing args; part of both capabilities below. `bool can_refresh_args()
 /// const noexcept` returns whether the device can compute args. `const args::RefreshCosts* refresh_costs() const
@@ -360,17 +359,17 @@ concept HasQueuedOrchestration =
     detail::declares<P, Capability::queued_orchestration> && HasQueue<P> && HasOrchestration<P>;
 
 /// Puts rounds on a stream that somebody else owns, see RoundSession::enqueue_round(): `Stream& callers_stream()
-/// noexcept`, on whose result every call is noexcept:
+/// noexcept`, on whose result every call is noexcept, and returns a Status unless said:
 ///
-/// * `Status begin()` comes first; after it, `bool is_recording() const` returns whether the owner captures the stream;
-/// * `Status copy_in(device, const void*, Bytes, bool snapshot)`, `Status launch(program)` and `Status copy_out(void*,
-/// device, Bytes)` put a step on the stream and wait for nothing; the host memory is pinned unless it is a snapshot;
-/// * `Status end()` comes last, and puts an event on the stream, which `event() const` returns;
-/// * `Status copy_before_replays(device, const void*, Bytes)` copies data of recorded tasks before it returns;
-/// * `Status note_recorded(tensor, host)` notes that a recorded round copies this host memory; `bool
-/// is_recorded(tensor, host) const` and `bool has_recorded() const` return whether one does;
-/// * `Status wait()` returns when the rounds that were put on the stream are over;
-/// * `Status may_close()` returns why the session cannot be closed while the owner captures the stream, or ok.
+/// * `begin()` comes first; after it, `bool is_recording() const` returns whether the owner captures the stream;
+/// * `copy_in(device, const void*, Bytes, bool snapshot)`, `copy_on_device(device, device, Bytes)`, `launch(program)`
+/// and `copy_out(void*, device, Bytes)` put a step on the stream and do not wait; memory is pinned or a snapshot;
+/// * `end()` comes last, and puts an event on the stream, which `event() const` returns;
+/// * `copy_before_replays(device, const void*, Bytes)` copies data of recorded tasks before it returns;
+/// * `note_recorded(tensor, memory)` notes that a recorded round copies this memory; `bool is_recorded(tensor,
+/// memory) const` and `bool has_recorded() const` return whether one does;
+/// * `wait()` returns when the rounds that were put on the stream are over;
+/// * `may_close()` returns why the session cannot be closed while the owner captures the stream, or ok.
 template <class P>
 concept HasCallersStream = detail::declares<P, Capability::callers_stream> &&
                            requires(P& p, detail::CallersStreamOf<P>& stream, DevicePtr<std::byte> device,
@@ -380,6 +379,7 @@ concept HasCallersStream = detail::declares<P, Capability::callers_stream> &&
                              { stream.is_recording() } noexcept -> std::same_as<bool>;
                              { stream.copy_in(device, from, size, true) } noexcept -> std::same_as<Status>;
                              { stream.copy_out(to, result, size) } noexcept -> std::same_as<Status>;
+                             { stream.copy_on_device(device, result, size) } noexcept -> std::same_as<Status>;
                              { stream.end() } noexcept -> std::same_as<Status>;
                              { stream.event() } noexcept -> std::same_as<void*>;
                              { stream.copy_before_replays(device, from, size) } noexcept -> std::same_as<Status>;

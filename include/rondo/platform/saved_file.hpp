@@ -6,6 +6,7 @@
 #include <rondo/error.hpp>
 #include <rondo/platform/saved_session.hpp>
 
+#include <concepts>
 #include <cstdint>
 #include <optional>
 
@@ -50,6 +51,12 @@ class SavedFile {
   const char* path_ = nullptr;
   IfUnusable if_unusable_ = IfUnusable::refuse;
   decltype(&detail::load_saved) load_ = nullptr;
+};
+
+/// Options with a member `SavedFile saved`: the file from which sessions take their plan and what was learned.
+template <class Options>
+concept NamesSavedFile = requires(const Options& options) {
+  { (options.saved) } -> std::same_as<const SavedFile&>;
 };
 
 #if RONDO_HAS_BODIES

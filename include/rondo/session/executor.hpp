@@ -17,9 +17,9 @@ namespace rondo::detail {
 enum class Refreshes : std::uint8_t { never, always, if_due };
 
 /// The work of a round with resolved bindings: its copies, and whether it refreshes the args table, which already has
-/// the bases that moved and the host inputs. `copy_in(move)` calls `move(device, host, bytes, snapshot)` for each copy
-/// to the device until one fails; `copy_out(move)` calls `move(host, device, bytes)`. Both call `move(device, device,
-/// bytes)` for a copy within device memory.
+/// the bases that moved and the host inputs. `copy_in(move, move_on_device)` calls `move(device, host, bytes,
+/// snapshot)` for each copy to the device until one fails; `copy_out(move, move_on_device)` calls `move(host, device,
+/// bytes)`. Both call `move_on_device(device, device, bytes)` for copies within device memory.
 template <Refreshes when, class In, class Out>
 struct Work {
   static constexpr Refreshes refreshes = when;
@@ -30,26 +30,6 @@ template <Refreshes when, class In, class Out>
 [[nodiscard, gnu::always_inline]] inline Work<when, In, Out> make_work(In in, Out out) noexcept {
   return {in, out};
 }
-
-/// A copy within device memory. Only rounds over the platform itself make one.
-template <class Channel>
-struct OnDevice {
-  const Channel& channel;
-  Status operator()(DevicePtr<std::byte> to, DevicePtr<const std::byte> from, Bytes size) const noexcept {
-    if constexpr (requires { channel.copy_on_device(to, from, size); }) return channel.copy_on_device(to, from, size);
-    return Status{Errc::unsupported};
-  }
-};
-/// The calls of both.
-template <class First, class Second>
-struct Either : First, Second {
-  using First::operator();
-  using Second::operator();
-};
-template <class First, class Second>
-Either(First, Second) -> Either<First, Second>;
-template <class Channel>
-OnDevice(const Channel&) -> OnDevice<Channel>;
 
 /// Runs rounds of one graph over one channel. The steps are always inlined, so that bindings stay in registers, and
 /// only the kernels of a static graph remain in the generated code.
@@ -80,12 +60,12 @@ struct Executor {
   [[gnu::always_inline]] Status copy_in(const W& work) const noexcept {
     observer.begins();
     observer.enters(Phase::copy_in);
-    return work.copy_in(Either{[&](DevicePtr<std::byte> to, const void* from, Bytes size, bool snapshot)
-                                   __attribute__((always_inline)) {
-                                     observer.copies_in(size);
-                                     return channel.copy_in(to, from, size, snapshot);
-                                   },
-                               OnDevice{channel}});
+    return work.copy_in(
+        [&](DevicePtr<std::byte> to, const void* from, Bytes size, bool snapshot) __attribute__((always_inline)) {
+          observer.copies_in(size);
+          return channel.copy_in(to, from, size, snapshot);
+        },
+        [&](auto... copy) { return channel.copy_on_device(copy...); });
   }
   template <Refreshes when>
   [[gnu::always_inline]] Status launch() const noexcept {
@@ -109,12 +89,12 @@ struct Executor {
       if (const Status status = instance.runner().settle(); !status) [[unlikely]]
         return status;
     }
-    return work.copy_out(Either{[&](void* to, DevicePtr<const std::byte> from, Bytes size)
-                                    __attribute__((always_inline)) {
-                                      observer.copies_out(size);
-                                      return channel.copy_out(to, from, size);
-                                    },
-                                OnDevice{channel}});
+    return work.copy_out(
+        [&](void* to, DevicePtr<const std::byte> from, Bytes size) __attribute__((always_inline)) {
+          observer.copies_out(size);
+          return channel.copy_out(to, from, size);
+        },
+        [&](auto... copy) { return channel.copy_on_device(copy...); });
   }
   [[gnu::always_inline]] Status finish() const noexcept {
     observer.enters(Phase::wait);

@@ -34,6 +34,7 @@ class Instance {
   using Refresher = update::Refresher<P, Update, typename Policies::Refresh>;
   using Options = typename Policies::Runtime::template Options<P>;
   using Rules = PortRules<typename P::Arch>;
+  static constexpr auto fixed = HasDeviceCopy<P> ? Rules::Fixed::copied : Rules::Fixed::refused;
 
  public:
   using Runner = typename Policies::Runtime::template Runner<P, Graph>;
@@ -78,12 +79,12 @@ class Instance {
       if (const Status status = place(std::index_sequence<I...>{}, pairs...); !status) [[unlikely]]
         return status;
     }
-    const auto in = [&](const auto& move) __attribute__((always_inline)) {
+    const auto in = [&](const auto& move, const auto&) __attribute__((always_inline)) {
       Status status;
       (void)((status = copy_pair_in(move, ports[I], pairs), status.ok()) && ...);
       return status;
     };
-    const auto out = [&](const auto& move) __attribute__((always_inline)) {
+    const auto out = [&](const auto& move, const auto&) __attribute__((always_inline)) {
       Status status;
       (void)((status = copy_pair_out(move, ports[I], pairs), status.ok()) && ...);
       return status;
@@ -100,7 +101,7 @@ class Instance {
       return run_prebound_in_general(channel, observer, settle, bound);
     if (const Status status = check_memory(bound.bindings, bound.made_at); !status) return status;
     if constexpr (Moves) place_prebound(std::make_index_sequence<Pairs>{}, bound);
-    const auto in = [&](const auto& move) __attribute__((always_inline)) {
+    const auto in = [&](const auto& move, const auto&) __attribute__((always_inline)) {
       return [&]<std::size_t... I>(std::index_sequence<I...>) __attribute__((always_inline)) {
         Status status;
         (void)((status = move(bound.copies.in[I].device, bound.copies.in[I].host, bound.copies.in[I].bytes, false),
@@ -109,7 +110,7 @@ class Instance {
         return status;
       }(std::make_index_sequence<In>{});
     };
-    const auto out = [&](const auto& move) __attribute__((always_inline)) {
+    const auto out = [&](const auto& move, const auto&) __attribute__((always_inline)) {
       return [&]<std::size_t... I>(std::index_sequence<I...>) __attribute__((always_inline)) {
         Status status;
         (void)((status = move(bound.copies.out[I].host, bound.copies.out[I].device, bound.copies.out[I].bytes),
@@ -125,7 +126,7 @@ class Instance {
   template <class Channel, class O, class Settle>
   [[gnu::noinline]] Status run(Channel channel, RoundObserver<O> observer, Settle settle,
                                std::span<Binding> bindings) noexcept {
-    if (const Status status = prepare(bindings, false, Channel::is_synchronous); !status) return status;
+    if (const Status status = prepare(bindings, false); !status) return status;
     const Status status = on(channel, observer).run(work_of(bindings));
     readiness_ = readiness_between_rounds();
     return settle(status);
@@ -142,9 +143,8 @@ class Instance {
   }
 
   /// Does everything about a round's bindings except the copies, and sorts them into the order of the ports. After a
-  /// failure nothing has changed. `is_direct`: whether the round goes to the platform itself, and so may copy within
-  /// device memory.
-  Status prepare(std::span<Binding> bindings, bool is_async, bool is_direct) noexcept;
+  /// failure nothing has changed.
+  Status prepare(std::span<Binding> bindings, bool is_async) noexcept;
   /// The work of prepared bindings, which must outlive it.
   template <Refreshes when = Refreshes::if_due>
   [[nodiscard]] auto work_of(std::span<const Binding> bindings) const noexcept;
@@ -233,6 +233,12 @@ class Instance {
     return address(p) == arena_address(p) ? 0 : address(p);
   }
 
+  /// Whether a round copies the device memory that is bound to a port, since the address of its tensor is fixed.
+  [[nodiscard]] bool is_copied_on_device(std::size_t p, const Binding& b) const noexcept {
+    if constexpr (!HasDeviceCopy<P>) return false;
+    return b.device != 0 && b.bytes != 0 && b.device != arena_address(p) && rules_.is_fixed(*this, p);
+  }
+
   /// Whether rounds with such pairs normally consist only of copies and a launch.
   template <BoundPair... B>
   static constexpr bool is_plain = !any_update<B...> && update::is_idle_while_unbound<Update>;
@@ -289,10 +295,6 @@ class Instance {
   }
   Status find_stale_memory(std::span<const Binding> bindings, std::uint64_t bound_at) noexcept;
 
-  /// Whether the round copies the device memory that is bound to a port, since the address of its tensor is fixed.
-  [[nodiscard]] bool is_copied_on_device(std::size_t p, const Binding& b) const noexcept {
-    return b.device != 0 && b.bytes != 0 && b.device != arena_address(p) && rules_.is_fixed(*this, p);
-  }
   /// Checks bindings and sorts them into the order of the ports.
   Status sort(std::span<Binding> bindings) noexcept;
 

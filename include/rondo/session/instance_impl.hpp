@@ -14,12 +14,10 @@
 namespace rondo::detail {
 
 template <Platform P, class Policies, class Graph, class Layout>
-Status Instance<P, Policies, Graph, Layout>::prepare(std::span<Binding> bindings, bool is_async,
-                                                     bool is_direct) noexcept {
+Status Instance<P, Policies, Graph, Layout>::prepare(std::span<Binding> bindings, bool is_async) noexcept {
   if (is_blocked()) return refusal_;
   if (is_async_ && !is_async) return Status{Errc::mixed_modes};
   if (const Status s = sort(bindings); !s) return s;
-  const auto fixed = HasDeviceCopy<P> && is_direct ? Rules::Fixed::copied : Rules::Fixed::refused;
   if (const Status s = rules_.check(*this, ports_.view(), bindings, fixed); !s) return s;
   if (const Status s = check_memory(bindings); !s) return s;
   is_async_ = is_async;
@@ -32,28 +30,31 @@ template <Platform P, class Policies, class Graph, class Layout>
 template <Refreshes when>
 auto Instance<P, Policies, Graph, Layout>::work_of(std::span<const Binding> bindings) const noexcept {
   return make_work<when>(
-      [this, bindings](const auto& move) {
+      [this, bindings](const auto& move, [[maybe_unused]] const auto& move_on_device) {
         const auto ports = ports_.view();
         Status status;
         for (std::size_t p = 0; p < ports.size() && status.ok(); ++p) {
           const Binding& b = bindings[p];
           if (copies_in(ports[p].direction) && b.is_copied()) {
             status = move(ports[p].device, b.data, Bytes{b.bytes}, b.snapshot);
-          } else if (copies_in(ports[p].direction) && is_copied_on_device(p, b)) [[unlikely]] {
-            status = move(ports[p].device, DevicePtr<const std::byte>{b.device}, Bytes{b.bytes});
+          } else if constexpr (HasDeviceCopy<P>) {
+            if (copies_in(ports[p].direction) && is_copied_on_device(p, b)) [[unlikely]]
+              status = move_on_device(ports[p].device, DevicePtr<const std::byte>{b.device}, Bytes{b.bytes});
           }
         }
         return status;
       },
-      [this, bindings](const auto& move) {
+      [this, bindings](const auto& move, [[maybe_unused]] const auto& move_on_device) {
         const auto ports = ports_.view();
         Status status;
         for (std::size_t p = 0; p < ports.size() && status.ok(); ++p) {
           const Binding& b = bindings[p];
           if (copies_out(ports[p].direction) && b.is_copied()) {
             status = move(b.data, DevicePtr<const std::byte>{address(p)}, Bytes{b.bytes});
-          } else if (copies_out(ports[p].direction) && is_copied_on_device(p, b)) [[unlikely]] {
-            status = move(DevicePtr<std::byte>{b.device}, DevicePtr<const std::byte>{address(p)}, Bytes{b.bytes});
+          } else if constexpr (HasDeviceCopy<P>) {
+            if (copies_out(ports[p].direction) && is_copied_on_device(p, b)) [[unlikely]]
+              status = move_on_device(DevicePtr<std::byte>{b.device}, DevicePtr<const std::byte>{address(p)},
+                                      Bytes{b.bytes});
           }
         }
         return status;
@@ -93,7 +94,6 @@ template <Platform P, class Policies, class Graph, class Layout>
 template <class R>
 Status Instance<P, Policies, Graph, Layout>::resolve(std::span<Binding> bindings, R& resolved) noexcept {
   if (const Status s = sort(bindings); !s) return s;
-  const auto fixed = HasDeviceCopy<P> ? Rules::Fixed::copied : Rules::Fixed::refused;
   if (const Status s = rules_.check(*this, ports_.view(), bindings, fixed, Rules::Look::at_all); !s) return s;
   if (const Status s = check_memory(bindings); !s) return s;
   if constexpr (checks_memory<P, Policies>) resolved.made_at = memory::Registry::instance().now();

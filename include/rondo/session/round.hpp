@@ -213,7 +213,7 @@ class SteppedRounds : public Base {
   Status prepare(std::span<Binding> bindings, bool is_async) noexcept {
     if (const Status status = this->wait_until_idle(); !status) return status;
     if (is_async && !instance().is_async() && this->derived().rounds() != 0) return Status{Errc::mixed_modes};
-    return instance().prepare(bindings, is_async, true);
+    return instance().prepare(bindings, is_async);
   }
   /// Packs memory with strides, which finish() scatters.
   [[gnu::cold]] Status settle_strided(DynamicBindings<Session>& bindings, ListOfRound& list) noexcept {

@@ -54,6 +54,7 @@ class DeviceQueue {
       : platform_{platform},
         slots_(slots),
         outputs_(slots * outputs),
+        copies_after_(outputs),
         results_(slots),
         slot_count_{slots},
         outputs_per_slot_{outputs} {
@@ -91,10 +92,22 @@ class DeviceQueue {
     outputs_[slot * outputs_per_slot_ + s.outputs++] = {to, at, size};
     return {};
   }
+  /// A round that copies within device memory runs alone: a copy before its launch waits for the rounds in flight, and
+  /// commit() waits for the round.
+  Status copy_on_device(std::uint32_t slot, DevicePtr<std::byte> to, DevicePtr<const std::byte> from,
+                        Bytes size) noexcept {
+    if (slots_[slot].run == nullptr && run_alone_ == nullptr) {
+      for (std::uint32_t other = 0; other < slot_count_; ++other) await(other);
+      return platform_.copy_on_device({to, from, size});
+    }
+    if (run_alone_ == nullptr) run_alone_ = std::exchange(slots_[slot].run, nullptr);
+    copies_after_[copies_after_count_++] = {to, from, size};
+    return {};
+  }
   [[gnu::always_inline]] Status commit(std::uint32_t slot) noexcept {
     Slot& s = slots_[slot];
     if (s.run == nullptr) [[unlikely]]
-      return copy_now(slot);
+      return run_alone_ == nullptr ? copy_now(slot) : commit_alone(slot);
     if constexpr (can_overlap) {
       if (overlap_.is_on() || (overlap_.is_due() && start_overlap())) {
         overlap_.launch(slot);  // model: switch.launch
@@ -169,6 +182,7 @@ class DeviceQueue {
   }
 
  private:
+  using Run = Status (*)(Sim& platform, void* program) noexcept;
   struct Output {
     void* to = nullptr;
     const void* from = nullptr;
@@ -178,7 +192,7 @@ class DeviceQueue {
   struct alignas(cache_line) Slot {
     std::atomic<std::uint32_t> epoch{0};  ///< the round committed last; stored after all other members
     std::uint32_t outputs = 0;
-    Status (*run)(Sim& platform, void* program) noexcept = nullptr;
+    Run run = nullptr;
     void* program = nullptr;
     std::uint64_t inputs_at = 0;   ///< when all inputs have arrived
     std::uint64_t outputs_ns = 0;  ///< how long its copies out take
@@ -262,6 +276,16 @@ class DeviceQueue {
     return {};
   }
 
+  /// Runs a round that copies within device memory, and makes its copies before any later round launches.
+  [[gnu::noinline, gnu::cold]] Status commit_alone(std::uint32_t slot) noexcept {
+    slots_[slot].run = std::exchange(run_alone_, nullptr);
+    const std::size_t count = std::exchange(copies_after_count_, 0);
+    (void)commit(slot);
+    await(slot);
+    for (std::size_t i = 0; i < count; ++i) (void)platform_.copy_on_device(copies_after_[i]);
+    return {};
+  }
+
   /// Runs ready rounds until `is_enough()`, unless another thread does so. Returns whether it ran any.
   template <class IsEnough>
   bool run_ready(IsEnough is_enough) noexcept {
@@ -332,12 +356,15 @@ class DeviceQueue {
 
   Sim& platform_;
   std::vector<Slot> slots_;
-  std::vector<Output> outputs_;  ///< by slot
-  std::vector<Result> results_;  ///< by slot
+  std::vector<Output> outputs_;           ///< by slot
+  std::vector<DeviceCopy> copies_after_;  ///< after the launch of the round that is assembled
+  std::vector<Result> results_;           ///< by slot
   [[no_unique_address]] OverlapSwitch<Sim> overlap_;
   std::size_t slot_count_;
   std::size_t outputs_per_slot_;
   std::uint32_t committed_ = 0;
+  std::size_t copies_after_count_ = 0;
+  Run run_alone_ = nullptr;       ///< of the round that is assembled, if it makes such copies
   std::uint64_t in_free_at_ = 0;  ///< when the copy engine of inputs is free
   // Used by the thread that runs rounds.
   alignas(cache_line) std::atomic<bool> is_running_{false};

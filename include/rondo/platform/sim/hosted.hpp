@@ -104,8 +104,10 @@ class Hosted {
   Status copy_in_snapshot(DevicePtr<std::byte> to, const void* from, Bytes size) noexcept {
     return copy_in(to, from, size);
   }
-  /// Copies on the calling thread. No round runs meanwhile.
+  /// Copies on the calling thread, after waiting for the previous launch, which may still be running.
   Status copy_on_device(const DeviceCopy& copy) noexcept {
+    if (const Status status = engine_.wait(); !status) [[unlikely]]
+      return status;
     std::byte* to = pointer(copy.to);
     const std::byte* from = pointer(copy.from);
     for (std::uint64_t i = 0; i < copy.count; ++i, to += copy.to_stride, from += copy.from_stride) {

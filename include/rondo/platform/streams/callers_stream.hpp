@@ -78,6 +78,9 @@ class CallersStream {
   [[nodiscard]] Status copy_out(void* to, DevicePtr<const std::byte> from, Bytes size) noexcept {
     return copy(to, pointer(from), size, device_to_host);
   }
+  [[nodiscard]] Status copy_on_device(DevicePtr<std::byte> to, DevicePtr<const std::byte> from, Bytes size) noexcept {
+    return copy(pointer(to), pointer(from), size, device_to_device);
+  }
   template <class Program>
   [[nodiscard]] Status launch(Program& program) noexcept {
     const char* call = "";
@@ -114,19 +117,19 @@ class CallersStream {
     return copy_after_rounds(to, from, size);
   }
 
-  /// Notes the host memory from or to which a recorded round copies a tensor; null if it copies none.
-  [[nodiscard]] Status note_recorded(std::uint32_t tensor, const void* host) noexcept {
-    if (is_recorded(tensor, host)) return {};
+  /// Notes the memory from or to which a recorded round copies a tensor; null if it copies none.
+  [[nodiscard]] Status note_recorded(std::uint32_t tensor, const void* memory) noexcept {
+    if (is_recorded(tensor, memory)) return {};
     try {
-      recorded_.push_back({tensor, host});
+      recorded_.push_back({tensor, memory});
     } catch (...) {
       return Status{Errc::out_of_memory};
     }
     return {};
   }
-  [[nodiscard]] bool is_recorded(std::uint32_t tensor, const void* host) const noexcept {
+  [[nodiscard]] bool is_recorded(std::uint32_t tensor, const void* memory) const noexcept {
     for (const Recorded& r : recorded_) {
-      if (r.tensor == tensor && r.host == host) return true;
+      if (r.tensor == tensor && r.memory == memory) return true;
     }
     return false;
   }
@@ -183,7 +186,7 @@ class CallersStream {
  private:
   struct Recorded {
     std::uint32_t tensor;
-    const void* host;
+    const void* memory;
   };
 
   template <class T>

@@ -93,21 +93,20 @@ class DeviceQueue {
       await_set_up(s);
     std::byte* const staged = gather(s.in, s.staging, to.address(), size.value, [&] {
       if (s.in.end != s.in.begin) then(s, Api::enter, [&] { return device_.enter(); });
-      flush_in(s);
+      flush(s, s.in, host_to_device);
     });
     if (staged == nullptr) [[unlikely]]
-      return copy_in_at_once(s, to, from, size);
+      return copy_at_once(s, pointer(to.address()), from, size, host_to_device);
     __builtin_memcpy(staged, from, size.value);
     return noted(s.code);
   }
   /// Refreshes the args of a slot. The slot is idle, so no other round uses them, on any stream.
   Status refresh_args(std::uint32_t slot, const args::RefreshOp& op) noexcept {
     Slot& s = slots_[slot];
-    call_ = Api::enter;
-    if (s.code == code_ok) s.code = device_.enter();
+    enter(s);
     if (!has_launched_) [[unlikely]]
       await_set_up(s);
-    flush_in(s);
+    flush(s, s.in, host_to_device);
     then(s, Api::launch_refresh, [&] { return refresh_.launch(op, nullptr, s.stream); });
     return noted(s.code);
   }
@@ -119,11 +118,11 @@ class DeviceQueue {
     if (!has_launched_) [[unlikely]]
       await_set_up(s);
     has_launched_ = true;
-    flush_in(s);
-    if (computed_ != nullptr) then(s, Api::wait_event, [&] { return calls().wait_event(s.stream, computed_); });
+    flush(s, s.in, host_to_device);
+    await_computed(s);
     then(s, Api::launch,
          [&] { return s.events.around(device_, call_, s.stream, [&] { return program.launch(call_, s.stream); }); });
-    then(s, Api::record_event, [&] { return calls().record_event(s.computed, s.stream); });
+    note_computed(s);
     if (s.code != code_ok) [[unlikely]]
       return fail(s);
     computed_ = s.computed;
@@ -132,15 +131,27 @@ class DeviceQueue {
   Status copy_out(std::uint32_t slot, void* to, DevicePtr<const std::byte> from, Bytes size) noexcept {
     Slot& s = slots_[slot];
     std::byte* const staged =
-        gather(s.out, s.staging + room_, from.address(), size.value, [&] { return flush_out(s); });
+        gather(s.out, s.staging + room_, from.address(), size.value, [&] { return flush(s, s.out, device_to_host); });
     if (staged == nullptr) [[unlikely]]
-      return copy_out_at_once(s, to, from, size);
+      return copy_at_once(s, to, pointer(from.address()), size, device_to_host);
     outputs_[slot * max_outputs_ + s.outputs++] = {to, staged, size.value};
+    return noted(s.code);
+  }
+  /// Reads what earlier rounds have written, and is over before later rounds launch, as if it were a task.
+  Status copy_on_device(std::uint32_t slot, DevicePtr<std::byte> to, DevicePtr<const std::byte> from,
+                        Bytes size) noexcept {
+    Slot& s = slots_[slot];
+    enter(s);
+    if (!has_launched_) await_set_up(s);
+    const bool is_after_launch = s.program != nullptr;
+    if (!is_after_launch) await_computed(s);
+    copy(s, pointer(to.address()), pointer(from.address()), size.value, device_to_device);
+    if (is_after_launch) note_computed(s);
     return noted(s.code);
   }
   Status commit(std::uint32_t slot) noexcept {
     Slot& s = slots_[slot];
-    flush_out(s);
+    flush(s, s.out, device_to_host);
     then(s, Api::record_event, [&] { return calls().record_event(s.done, s.stream); });
     return noted(s.code);
   }
@@ -241,6 +252,9 @@ class DeviceQueue {
   };
 
   [[nodiscard]] const auto& calls() const noexcept { return device_.calls(); }
+  [[nodiscard]] static void* pointer(std::uint64_t address) noexcept {
+    return reinterpret_cast<void*>(address);  // NOLINT: an address for the runtime
+  }
 
   /// Runs the next step of a slot, unless an earlier one failed.
   template <class Step>
@@ -249,6 +263,20 @@ class DeviceQueue {
       return;
     call_ = call;
     s.code = step();
+  }
+
+  void enter(Slot& s) noexcept {
+    then(s, Api::enter, [&] { return device_.enter(); });
+  }
+  void copy(Slot& s, void* to, const void* from, std::uint64_t size, CopyKind kind) noexcept {
+    then(s, Api::copy_async, [&] { return calls().copy_async(to, size, from, size, kind, s.stream); });
+  }
+  /// Makes what follows in the slot wait for the tasks of the rounds before.
+  void await_computed(Slot& s) noexcept {
+    if (computed_ != nullptr) then(s, Api::wait_event, [&] { return calls().wait_event(s.stream, computed_); });
+  }
+  void note_computed(Slot& s) noexcept {
+    then(s, Api::record_event, [&] { return calls().record_event(s.computed, s.stream); });
   }
 
   /// Returns room for bytes that are copied to or from `device`: in the current run if they follow it on the device,
@@ -275,26 +303,13 @@ class DeviceQueue {
     run.padding = align_up(end, A::tensor_alignment) - (device + size);
     return at;
   }
-  static void close(Run& run) noexcept {
-    run.next = run.begin + align_up(static_cast<std::uint64_t>(run.end - run.begin), 64);
+  void flush(Slot& s, Run& run, CopyKind kind) noexcept {
+    if (run.end == run.begin) return;
+    const auto size = static_cast<std::uint64_t>(run.end - run.begin);
+    void* const device = pointer(run.device);
+    kind == host_to_device ? copy(s, device, run.begin, size, kind) : copy(s, run.begin, device, size, kind);
+    run.next = run.begin + align_up(size, 64);
     run.begin = run.end = nullptr;
-  }
-  void flush_in(Slot& s) noexcept {
-    if (s.in.end == s.in.begin) return;
-    const auto size = static_cast<std::uint64_t>(s.in.end - s.in.begin);
-    then(s, Api::copy_async, [&] {
-      return calls().copy_async(reinterpret_cast<void*>(s.in.device), size, s.in.begin, size, host_to_device, s.stream);
-    });
-    close(s.in);
-  }
-  void flush_out(Slot& s) noexcept {
-    if (s.out.end == s.out.begin) return;
-    const auto size = static_cast<std::uint64_t>(s.out.end - s.out.begin);
-    then(s, Api::copy_async, [&] {
-      return calls().copy_async(s.out.begin, size, reinterpret_cast<const void*>(s.out.device), size, device_to_host,
-                                s.stream);
-    });
-    close(s.out);
   }
   /// Waits for the work of opening the session on the device's own stream, such as clearing memory, which must precede
   /// any copy of the queue. After a round that was cancelled because the device failed, every round fails.
@@ -303,26 +318,11 @@ class DeviceQueue {
     if (s.code == code_ok) s.code = lost_;
     then(s, Api::synchronize, [&] { return device_.wait(); });
   }
-  /// Copies data that does not fit into staging, such as the args table. The slot is idle, so nothing uses the memory
-  /// that is overwritten.
-  [[gnu::noinline]] Status copy_in_at_once(Slot& s, DevicePtr<std::byte> to, const void* from, Bytes size) noexcept {
-    call_ = Api::enter;
-    if (s.code == code_ok) s.code = device_.enter();
-    then(s, Api::copy, [&] {
-      void* const at = reinterpret_cast<void*>(to.address());  // NOLINT: an address for the runtime
-      return device_.copy_now(at, from, size.value, host_to_device, s.stream);
-    });
-    return noted(s.code);
-  }
-  /// Copies outputs that do not fit into staging, after the tasks.
-  [[gnu::noinline]] Status copy_out_at_once(Slot& s, void* to, DevicePtr<const std::byte> from, Bytes size) noexcept {
-    call_ = Api::enter;
-    if (s.code == code_ok) s.code = device_.enter();
-    then(s, Api::synchronize, [&] { return device_.synchronize(s.stream); });
-    then(s, Api::copy, [&] {
-      const void* const at = reinterpret_cast<const void*>(from.address());  // NOLINT: an address for the runtime
-      return device_.copy_now(to, at, size.value, device_to_host, s.stream);
-    });
+  /// Copies what does not fit into staging: inputs, such as the args table, to an idle slot; outputs after the tasks.
+  [[gnu::noinline]] Status copy_at_once(Slot& s, void* to, const void* from, Bytes size, CopyKind kind) noexcept {
+    enter(s);
+    if (kind == device_to_host) then(s, Api::synchronize, [&] { return device_.synchronize(s.stream); });
+    then(s, Api::copy, [&] { return device_.copy_now(to, from, size.value, kind, s.stream); });
     return noted(s.code);
   }
   void copy_outputs(std::uint32_t slot) noexcept {

@@ -35,7 +35,7 @@ struct Mine : NullPlatform {
     Status copy_out(std::uint32_t, void*, DevicePtr<const std::byte>, Bytes) noexcept;
     Status launch(std::uint32_t, Program&) noexcept;
     Status refresh_args(std::uint32_t, const args::RefreshOp&) noexcept;
-    Status copy_on_device(std::uint32_t, DevicePtr<std::byte>, DevicePtr<const std::byte>, Bytes) noexcept;
+    Status copy_on_device(std::uint32_t, const DeviceCopy&) noexcept;
     Status commit(std::uint32_t) noexcept;
     bool is_done(std::uint32_t) noexcept;
     void await(std::uint32_t) noexcept;
@@ -69,7 +69,7 @@ struct Mine : NullPlatform {
     Status copy_in(DevicePtr<std::byte>, const void*, Bytes, bool) noexcept;
     Status launch(Program&) noexcept;
     Status copy_out(void*, DevicePtr<const std::byte>, Bytes) noexcept;
-    Status copy_on_device(DevicePtr<std::byte>, DevicePtr<const std::byte>, Bytes) noexcept;
+    Status copy_on_device(const DeviceCopy&) noexcept;
     Status end() noexcept;
     void* event() const noexcept;
     Status copy_before_replays(DevicePtr<std::byte>, const void*, Bytes) noexcept;

@@ -289,7 +289,6 @@ TEST_CASE_TEMPLATE("Rounds in flight around one that packs on the device see eac
     } else {
       REQUIRE(session.submit_round(bindings, [&](Status status) noexcept { completed += status.ok() ? 1 : 0; }));
     }
-    if (is_apart) CHECK(session.in_flight() == 1);
     factor *= 3;
   }
   REQUIRE(session.wait_all().ok());
@@ -339,7 +338,6 @@ TEST_CASE_TEMPLATE("What cannot be bound is refused, and the earlier binding sta
   CHECK(bindings.why_copied(TensorId{17}) == std::string_view("no memory is bound to the tensor"));
   REQUIRE(session.run_round(bindings).ok());
   CHECK(out == Floats(24, 6));
-  CHECK_FALSE(bindings.runs_alone());
 }
 
 TEST_CASE("A platform without copies on the device refuses strides when they are bound") {

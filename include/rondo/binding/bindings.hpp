@@ -74,14 +74,17 @@ inline constexpr UpdateLevel level_of = DeviceBoundPair<B>                      
 template <BoundPair... B>
 inline constexpr bool any_update = ((level_of<B> != UpdateLevel::none) || ...);
 
+struct StridedMemory;
+
 /// A pair, independent of its type.
 struct Binding {
   static constexpr std::uint64_t unbound = ~std::uint64_t{0};
   TensorKey key;
   std::uint64_t bytes = 0;
-  void* data = nullptr;      ///< host memory; only read if the tensor is an input
-  std::uint64_t device = 0;  ///< the address of device memory, if that is bound
-  bool snapshot = false;     ///< whether the copy reads the bytes before it returns
+  void* data = nullptr;                    ///< host memory; only read if the tensor is an input
+  std::uint64_t device = 0;                ///< the address of device memory, if that is bound
+  bool snapshot = false;                   ///< whether the copy reads the bytes before it returns
+  const StridedMemory* strided = nullptr;  ///< the caller's device memory, if `device` is packed memory in its place
 
   Binding() noexcept = default;
   /// A tensor to which nothing is bound yet.

@@ -87,9 +87,9 @@ class DynamicBindings {
     return bind_strided(tensor, const_cast<void*>(first), {}, layout, false);  // NOLINT: read only
   }
   /// Binds device memory with strides, at an address of any alignment: a round copies its elements on the device to
-  /// packed memory of these bindings, and back what it wrote. No other round is in flight meanwhile. Errors: as above;
-  /// also unsupported if the platform lacks HasDeviceCopy, or the update strategy never changes an address. Cost: each
-  /// row of elements is a call of the driver; the first bind() of each tensor allocates device memory.
+  /// packed memory of these bindings, and back what it wrote. Errors: as above; also unsupported if the platform lacks
+  /// HasDeviceCopy, or the update strategy never changes an address. Cost: each row of elements is a call of the
+  /// driver; the first bind() of each tensor allocates device memory.
   Status bind(TensorId tensor, DevicePtr<std::byte> first, const StridedLayout& layout) noexcept {
     return bind_strided(tensor, nullptr, first, layout, true);
   }
@@ -133,6 +133,10 @@ class DynamicBindings {
   /// The bindings of a round, in the order of the ports; the round may change them. Cost: O(tensors bound)
   [[nodiscard]] std::span<detail::Binding> list() noexcept {
     for (std::size_t b = 0; b < bound_.size(); ++b) round_[b] = bound_[b];
+    if (has_strided_) {
+      for (const detail::StridedMemory& m : strided_->list)
+        round_[m.port].strided = m.is_bound && m.device ? &m : nullptr;
+    }
     return {round_.data(), round_.size()};
   }
   /// Whether every tensor is bound to host memory that is copied, and was checked when it was bound. A round that needs
@@ -158,17 +162,16 @@ class DynamicBindings {
   [[nodiscard]] std::shared_ptr<detail::StridedList> strided() const noexcept {
     return has_strided_ ? strided_ : nullptr;
   }
-  /// Returns unbound_tensor for the first tensor without a binding, or packs memory with strides, except for ports that
-  /// are held. Call it when no round in flight writes that memory.
-  template <class P, class IsHeld>
-  [[gnu::cold]] Status settle(P& platform, const IsHeld& is_held) noexcept {
+  /// Returns unbound_tensor for the first tensor without a binding, or packs host memory with strides, except for ports
+  /// that are held. Call it when no round in flight writes that memory.
+  template <class IsHeld>
+  [[gnu::cold]] Status settle(const IsHeld& is_held) noexcept {
     for (const detail::Binding& b : bound_) {
       if (b.bytes == detail::Binding::unbound) return Status::of_tensor(Errc::unbound_tensor, index(b.key.tensor()));
     }
-    return strided_->pack(platform, is_held);
+    strided_->pack(is_held);
+    return {};
   }
-  /// Whether a round copies on the device, and so cannot be in flight together with others.
-  [[nodiscard]] bool runs_alone() const noexcept { return has_strided_ && strided_->is_on_device(); }
   /// Whether these bindings belong to `session`.
   [[nodiscard]] bool are_of(const Session& session) const noexcept { return &session_ == &session; }
 

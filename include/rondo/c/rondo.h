@@ -270,7 +270,7 @@ RONDO_C_API rondo_code rondo_bind_strided(rondo_bindings bindings, rondo_tensor 
 /* Binds device memory: nothing is copied, unless kernels cannot use the address; then a round copies on the device. */
 RONDO_C_API rondo_code rondo_bind_device(rondo_bindings bindings, rondo_tensor tensor, uint64_t address, size_t bytes);
 /* Binds device memory with strides, as rondo_bind_strided() binds host memory. Rounds pack it on the device, in device
- * memory that is allocated here, and are in flight alone. RONDO_UNSUPPORTED if the platform cannot copy there. */
+ * memory that is allocated here. RONDO_UNSUPPORTED if the platform cannot copy there. */
 RONDO_C_API rondo_code rondo_bind_device_strided(rondo_bindings bindings, rondo_tensor tensor, uint64_t first,
                                                  const int64_t* extents, const int64_t* strides, size_t rank);
 /* Returns in `why` the reason why rounds copy the memory of a tensor, or NULL if kernels use the memory itself. The

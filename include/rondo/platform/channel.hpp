@@ -32,10 +32,7 @@ struct Direct {
     }
     return platform.copy_in(to, from, size);
   }
-  /// Copies device memory of the caller to or from a tensor whose address is fixed.
-  Status copy_on_device(DevicePtr<std::byte> to, DevicePtr<const std::byte> from, Bytes size) const noexcept {
-    return platform.copy_on_device(DeviceCopy{to, from, size});
-  }
+  Status copy_on_device(const DeviceCopy& copy) const noexcept { return platform.copy_on_device(copy); }
   Status refresh_args(const args::RefreshOp& op) const noexcept { return platform.refresh_args(op); }
   template <class Runner>
   [[gnu::always_inline]] Status launch(Runner& runner) const noexcept {
@@ -93,9 +90,7 @@ struct QueueSlot {
   [[gnu::always_inline]] Status copy_out(void* to, DevicePtr<const std::byte> from, Bytes size) const noexcept {
     return queue.copy_out(slot, to, from, size);
   }
-  Status copy_on_device(DevicePtr<std::byte> to, DevicePtr<const std::byte> from, Bytes size) const noexcept {
-    return queue.copy_on_device(slot, to, from, size);
-  }
+  Status copy_on_device(const DeviceCopy& copy) const noexcept { return queue.copy_on_device(slot, copy); }
   template <class Runner>
   [[gnu::always_inline]] Status finish(Runner&) const noexcept {
     return queue.commit(slot);
@@ -122,8 +117,8 @@ struct OnCallersStream {
   Status copy_out(void* to, DevicePtr<const std::byte> from, Bytes size) const noexcept {
     return platform.callers_stream().copy_out(to, from, size);
   }
-  Status copy_on_device(DevicePtr<std::byte> to, DevicePtr<const std::byte> from, Bytes size) const noexcept {
-    return platform.callers_stream().copy_on_device(to, from, size);
+  Status copy_on_device(const DeviceCopy& copy) const noexcept {
+    return platform.callers_stream().copy_on_device(copy);
   }
   template <class Runner>
   Status finish(Runner&) const noexcept {

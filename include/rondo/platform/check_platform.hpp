@@ -60,8 +60,7 @@ consteval bool check_platform() {
   if constexpr (HasDeviceCopy<P> && HasQueue<P>) {
     static_assert(QueueCopiesOnDevice<detail::QueueOf<P>>,
                   "rondo: the platform declares Capability::device_copy and Capability::queue; write, in its queue, "
-                  "`Status copy_on_device(std::uint32_t slot, DevicePtr<std::byte>, DevicePtr<const std::byte>, Bytes) "
-                  "noexcept;`");
+                  "`Status copy_on_device(std::uint32_t slot, const rondo::DeviceCopy&) noexcept;`");
   }
   static_assert(!detail::declares<P, Capability::pinned_memory> || HasPinnedMemory<P>,
                 "rondo: the platform declares Capability::pinned_memory; write `void* allocate_pinned(Bytes);` and "

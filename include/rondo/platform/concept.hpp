@@ -183,11 +183,11 @@ concept HasDeviceCopy = detail::declares<P, Capability::device_copy> && requires
   { p.copy_on_device(copy) } noexcept -> std::same_as<Status>;
 };
 
-/// The part of HasDeviceCopy that a queue provides: `Status copy_on_device(slot, to, from, Bytes) noexcept` comes among
-/// the slot's copies in or out. It reads what earlier rounds have written, and later rounds read what it writes.
+/// The part of HasDeviceCopy that a queue provides: `Status copy_on_device(slot, const DeviceCopy&) noexcept` comes
+/// among the slot's copies in or out. It reads what earlier rounds have written, and later rounds read what it writes.
 template <class Queue>
 concept QueueCopiesOnDevice = requires(Queue& queue, std::uint32_t slot, const DeviceCopy& copy) {
-  { queue.copy_on_device(slot, copy.to, copy.from, copy.size) } noexcept -> std::same_as<Status>;
+  { queue.copy_on_device(slot, copy) } noexcept -> std::same_as<Status>;
 };
 
 /// Host memory that the device accesses directly: `void* allocate_pinned(Bytes)`, which throws Error, and `void
@@ -362,7 +362,7 @@ concept HasQueuedOrchestration =
 /// noexcept`, on whose result every call is noexcept, and returns a Status unless said:
 ///
 /// * `begin()` comes first; after it, `bool is_recording() const` returns whether the owner captures the stream;
-/// * `copy_in(device, const void*, Bytes, bool snapshot)`, `copy_on_device(device, device, Bytes)`, `launch(program)`
+/// * `copy_in(device, const void*, Bytes, bool snapshot)`, `copy_on_device(const DeviceCopy&)`, `launch(program)`
 /// and `copy_out(void*, device, Bytes)` put a step on the stream and do not wait; memory is pinned or a snapshot;
 /// * `end()` comes last, and puts an event on the stream, which `event() const` returns;
 /// * `copy_before_replays(device, const void*, Bytes)` copies data of recorded tasks before it returns;
@@ -371,24 +371,24 @@ concept HasQueuedOrchestration =
 /// * `wait()` returns when the rounds that were put on the stream are over;
 /// * `may_close()` returns why the session cannot be closed while the owner captures the stream, or ok.
 template <class P>
-concept HasCallersStream = detail::declares<P, Capability::callers_stream> &&
-                           requires(P& p, detail::CallersStreamOf<P>& stream, DevicePtr<std::byte> device,
-                                    DevicePtr<const std::byte> result, const void* from, void* to, Bytes size) {
-                             { p.callers_stream() } noexcept;
-                             { stream.begin() } noexcept -> std::same_as<Status>;
-                             { stream.is_recording() } noexcept -> std::same_as<bool>;
-                             { stream.copy_in(device, from, size, true) } noexcept -> std::same_as<Status>;
-                             { stream.copy_out(to, result, size) } noexcept -> std::same_as<Status>;
-                             { stream.copy_on_device(device, result, size) } noexcept -> std::same_as<Status>;
-                             { stream.end() } noexcept -> std::same_as<Status>;
-                             { stream.event() } noexcept -> std::same_as<void*>;
-                             { stream.copy_before_replays(device, from, size) } noexcept -> std::same_as<Status>;
-                             { stream.note_recorded(std::uint32_t{}, from) } noexcept -> std::same_as<Status>;
-                             { stream.is_recorded(std::uint32_t{}, from) } noexcept -> std::same_as<bool>;
-                             { stream.has_recorded() } noexcept -> std::same_as<bool>;
-                             { stream.wait() } noexcept -> std::same_as<Status>;
-                             { stream.may_close() } noexcept -> std::same_as<Status>;
-                           };
+concept HasCallersStream =
+    detail::declares<P, Capability::callers_stream> &&
+    requires(P& p, detail::CallersStreamOf<P>& stream, const DeviceCopy& copy, const void* from, void* to) {
+      { p.callers_stream() } noexcept;
+      { stream.begin() } noexcept -> std::same_as<Status>;
+      { stream.is_recording() } noexcept -> std::same_as<bool>;
+      { stream.copy_in(copy.to, from, copy.size, true) } noexcept -> std::same_as<Status>;
+      { stream.copy_on_device(copy) } noexcept -> std::same_as<Status>;
+      { stream.copy_out(to, copy.from, copy.size) } noexcept -> std::same_as<Status>;
+      { stream.end() } noexcept -> std::same_as<Status>;
+      { stream.event() } noexcept -> std::same_as<void*>;
+      { stream.copy_before_replays(copy.to, from, copy.size) } noexcept -> std::same_as<Status>;
+      { stream.note_recorded(std::uint32_t{}, from) } noexcept -> std::same_as<Status>;
+      { stream.is_recorded(std::uint32_t{}, from) } noexcept -> std::same_as<bool>;
+      { stream.has_recorded() } noexcept -> std::same_as<bool>;
+      { stream.wait() } noexcept -> std::same_as<Status>;
+      { stream.may_close() } noexcept -> std::same_as<Status>;
+    };
 
 /// Records each allocation and release, of pinned memory, too, in memory::Registry::instance(), so that sessions can
 /// check whether memory is usable: `memory::Space memory_space() const noexcept` returns the space of its addresses.

@@ -19,7 +19,7 @@ enum class Refreshes : std::uint8_t { never, always, if_due };
 /// The work of a round with resolved bindings: its copies, and whether it refreshes the args table, which already has
 /// the bases that moved and the host inputs. `copy_in(move, move_on_device)` calls `move(device, host, bytes,
 /// snapshot)` for each copy to the device until one fails; `copy_out(move, move_on_device)` calls `move(host, device,
-/// bytes)`. Both call `move_on_device(device, device, bytes)` for copies within device memory.
+/// bytes)`. Both call `move_on_device(copy)` for each DeviceCopy.
 template <Refreshes when, class In, class Out>
 struct Work {
   static constexpr Refreshes refreshes = when;
@@ -65,7 +65,7 @@ struct Executor {
           observer.copies_in(size);
           return channel.copy_in(to, from, size, snapshot);
         },
-        [&](auto... copy) { return channel.copy_on_device(copy...); });
+        [&](const auto& copy) { return channel.copy_on_device(copy); });
   }
   template <Refreshes when>
   [[gnu::always_inline]] Status launch() const noexcept {
@@ -94,7 +94,7 @@ struct Executor {
           observer.copies_out(size);
           return channel.copy_out(to, from, size);
         },
-        [&](auto... copy) { return channel.copy_on_device(copy...); });
+        [&](const auto& copy) { return channel.copy_on_device(copy); });
   }
   [[gnu::always_inline]] Status finish() const noexcept {
     observer.enters(Phase::wait);

@@ -179,11 +179,6 @@ class InFlight {
       if (!status) [[unlikely]] {
         if (derived().is_submitted_anew()) return resubmit(waits, std::forward<OnDone>(on_done), bound...);
         queue_.queue.cancel(slot);
-        if constexpr (sizeof...(Bound) == 1 && (requires { bound.runs_alone(); } && ...)) {
-          if (status.code() == Errc::busy && (bound.runs_alone() && ...) && in_flight_ != 0) {
-            return submit_alone(waits, std::forward<OnDone>(on_done), bound...);
-          }
-        }
         return refused(noted(status));
       }
     } else {
@@ -211,35 +206,13 @@ class InFlight {
       return rounds_[slot].on_done.set(std::forward<OnDone>(on_done));
     rounds_[slot].on_done.clear();
     rounds_[slot].on_done.template set<detail::OnDone::capacity_around>(
-        ScatterFirst<InFlight, std::decay_t<OnDone>>(*this, bindings.strided(), std::forward<OnDone>(on_done)));
+        ScatterFirst<std::decay_t<OnDone>>{bindings.strided(), std::forward<OnDone>(on_done)});
   }
-  /// Makes the delivery of the round in a slot scatter memory with strides. If that memory is on the device, no other
-  /// round is submitted until then.
+  /// Makes the delivery of the round in a slot scatter host memory with strides.
   void scatter_when_delivered(std::size_t slot, std::shared_ptr<StridedList> list) noexcept {
-    if (list->is_on_device()) usual_limit_ = std::exchange(limit_, 1);
-    rounds_[slot].on_done.set(
-        [this, list = std::move(list)](Status status) noexcept { (void)scatter_delivered(*list, status); });
-  }
-  /// Scatters the outputs of the round that was just delivered. @returns its status, or the failure to scatter
-  Status scatter_delivered(StridedList& list, Status status) noexcept {
-    if (list.is_on_device()) limit_ = usual_limit_;
-    Status scattered = list.scatter(derived().platform(), status);
-    if (scattered == status) return status;
-    scattered = scattered.poisoning();
-    note_failure(delivered() - 1, depth, scattered);
-    return scattered;
-  }
-  template <class, class>
-  friend class ScatterFirst;
-  /// Submits a round that run_on() refused because it must be the only one in flight, once no other is.
-  template <class OnDone, class Bindings>
-  [[gnu::cold, gnu::noinline]] RoundTicket submit_alone(bool waits, OnDone&& on_done, Bindings& bindings) noexcept {
-    if (waits) {
-      (void)wait_all();
-    } else {
-      (void)poll();
-    }
-    return in_flight_ == 0 ? submit(waits, std::forward<OnDone>(on_done), bindings) : refused(Status{Errc::busy});
+    rounds_[slot].on_done.set([list = std::move(list)](Status status) noexcept {
+      if (status.ok()) list->scatter();
+    });
   }
   template <class OnDone, class... Bound>
   [[gnu::cold, gnu::noinline]] RoundTicket resubmit(bool waits, OnDone&& on_done, Bound&... bound) noexcept {
@@ -378,7 +351,6 @@ class InFlight {
   std::uint32_t limit_ = depth;  ///< the maximum number of rounds in flight
 
  private:
-  std::uint32_t usual_limit_ = depth;  ///< limit_, except while the round in flight must be the only one
   std::size_t max_outputs_;
   [[no_unique_address]] platform::QueueHolder<P, is_queued> queue_;
   Flight rounds_[depth];

@@ -233,10 +233,10 @@ class Instance {
     return address(p) == arena_address(p) ? 0 : address(p);
   }
 
-  /// Whether a round copies the device memory that is bound to a port, since the address of its tensor is fixed.
+  /// Whether a round copies the device memory that is bound to a port, since kernels cannot use it where it is.
   [[nodiscard]] bool is_copied_on_device(std::size_t p, const Binding& b) const noexcept {
     if constexpr (!HasDeviceCopy<P>) return false;
-    return b.device != 0 && b.bytes != 0 && b.device != arena_address(p) && rules_.is_fixed(*this, p);
+    return b.bytes != 0 && (b.strided != nullptr || is_copied_to_arena(p, b));
   }
 
   /// Whether rounds with such pairs normally consist only of copies and a launch.
@@ -295,6 +295,10 @@ class Instance {
   }
   Status find_stale_memory(std::span<const Binding> bindings, std::uint64_t bound_at) noexcept;
 
+  /// Whether a port has a fixed address, and device memory is bound that is elsewhere.
+  [[nodiscard]] bool is_copied_to_arena(std::size_t p, const Binding& b) const noexcept {
+    return b.device != 0 && b.device != arena_address(p) && rules_.is_fixed(*this, p);
+  }
   /// Checks bindings and sorts them into the order of the ports.
   Status sort(std::span<Binding> bindings) noexcept;
 

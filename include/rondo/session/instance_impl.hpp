@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <rondo/binding/strided.hpp>
 #include <rondo/session/instance.hpp>
 
 #include <cstddef>
@@ -39,7 +40,7 @@ auto Instance<P, Policies, Graph, Layout>::work_of(std::span<const Binding> bind
             status = move(ports[p].device, b.data, Bytes{b.bytes}, b.snapshot);
           } else if constexpr (HasDeviceCopy<P>) {
             if (copies_in(ports[p].direction) && is_copied_on_device(p, b)) [[unlikely]]
-              status = move_on_device(ports[p].device, DevicePtr<const std::byte>{b.device}, Bytes{b.bytes});
+              status = copy_on_device(b, DevicePtr<std::byte>{address(p)}, true, move_on_device);
           }
         }
         return status;
@@ -53,8 +54,7 @@ auto Instance<P, Policies, Graph, Layout>::work_of(std::span<const Binding> bind
             status = move(b.data, DevicePtr<const std::byte>{address(p)}, Bytes{b.bytes});
           } else if constexpr (HasDeviceCopy<P>) {
             if (copies_out(ports[p].direction) && is_copied_on_device(p, b)) [[unlikely]]
-              status = move_on_device(DevicePtr<std::byte>{b.device}, DevicePtr<const std::byte>{address(p)},
-                                      Bytes{b.bytes});
+              status = copy_on_device(b, DevicePtr<std::byte>{address(p)}, false, move_on_device);
           }
         }
         return status;
@@ -158,7 +158,7 @@ void Instance<P, Policies, Graph, Layout>::take_addresses(std::span<Binding> bin
       b.bytes = 0;
       is_moved_ = is_moved_ || address(p) != in_arena;
     } else {
-      const std::uint64_t place = b.device != 0 && !is_copied_on_device(p, b) ? b.device : in_arena;
+      const std::uint64_t place = b.device != 0 && !is_copied_to_arena(p, b) ? b.device : in_arena;
       is_moved_ = is_moved_ || place != in_arena;
       uses_callers_memory_ = uses_callers_memory_ || place != in_arena;
       refresher_.set_port_address(p, place);

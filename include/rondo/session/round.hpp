@@ -97,8 +97,10 @@ class [[nodiscard]] Round {
       link_.detach();
       link_.status = session->finish_open_round(link_.status, bindings_);
       if constexpr (requires { bindings_.strided; }) {
-        if (bindings_.strided != nullptr && *bindings_.strided != nullptr) [[unlikely]]
-          link_.status = session->scatter(*std::exchange(*bindings_.strided, nullptr), link_.status);
+        if (bindings_.strided != nullptr && *bindings_.strided != nullptr) [[unlikely]] {
+          const auto strided = std::exchange(*bindings_.strided, nullptr);
+          if (link_.status.ok()) strided->scatter();
+        }
       }
     } else if (link_.status.ok()) {
       link_.status = Status{Errc::closed};

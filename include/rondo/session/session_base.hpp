@@ -286,34 +286,22 @@ class SessionBase {
         if (const Status status = check_strided(tensor, m.host, m.device, m.layout); !status) return status;
       }
     }
-    const Status status = bindings.settle(platform_, is_held);
-    return status.poisoned() ? derived().note_failure(status) : status;
+    return bindings.settle(is_held);
   }
   /// Runs a round of DynamicBindings with memory that has strides, or with a tensor that is not bound: `run()` runs it
   /// with packed memory. `is_held(port)`: as in pack().
   template <class Channel, class IsHeld, class Run>
   [[gnu::cold, gnu::noinline]] Status run_packed([[maybe_unused]] std::size_t slot, DynamicBindings<Derived>& bindings,
                                                  const IsHeld& is_held, const Run& run) noexcept {
-    if constexpr (!Channel::is_synchronous) {
-      if (bindings.runs_alone() && derived().in_flight() != 0) return Status{Errc::busy};
-    }
-    Status status = pack(bindings, is_held);
-    if constexpr (!Channel::is_synchronous) {
-      // The stream of a slot does not wait for that of the copies.
-      if (status.ok() && bindings.runs_alone()) status = platform_.wait();
-    }
+    if (const Status status = pack(bindings, is_held); !status) return status;
+    const Status status = run();
     if (!status) return status;
-    status = run();
-    if constexpr (Channel::is_synchronous) return scatter(*bindings.strided(), status);
-    if constexpr (!Channel::is_synchronous) {
-      if (status.ok()) derived().scatter_when_delivered(slot, bindings.strided());
+    if constexpr (Channel::is_synchronous) {
+      bindings.strided()->scatter();
+    } else {
+      derived().scatter_when_delivered(slot, bindings.strided());
     }
     return status;
-  }
-  /// Scatters the outputs of a round that ended with this status. @returns the status, or the failure to scatter
-  Status scatter(StridedList& list, Status status) noexcept {
-    const Status scattered = list.scatter(platform_, status);
-    return scattered == status ? status : derived().note_failure(scattered);
   }
   /// From now on only close() works. `text` describes the failure.
   void poison(const Error::Text& text) noexcept {

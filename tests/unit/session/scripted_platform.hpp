@@ -124,10 +124,7 @@ class QueuedPlatform : public ScriptedPlatform {
       slots_[slot].outputs.push_back({to, from, size});
       return platform_.step("copy_out", size);
     }
-    Status copy_on_device(std::uint32_t, DevicePtr<std::byte> to, DevicePtr<const std::byte> from,
-                          Bytes size) noexcept {
-      return platform_.copy_on_device({to, from, size});
-    }
+    Status copy_on_device(std::uint32_t, const DeviceCopy& copy) noexcept { return platform_.copy_on_device(copy); }
     Status commit(std::uint32_t) noexcept { return platform_.step("commit"); }
     [[nodiscard]] bool is_done(std::uint32_t) noexcept { return platform_.script_->rounds_end; }
     void await(std::uint32_t) noexcept { (void)platform_.step("await"); }

@@ -54,7 +54,6 @@ class DeviceQueue {
       : platform_{platform},
         slots_(slots),
         outputs_(slots * outputs),
-        copies_after_(outputs),
         results_(slots),
         slot_count_{slots},
         outputs_per_slot_{outputs} {
@@ -92,22 +91,21 @@ class DeviceQueue {
     outputs_[slot * outputs_per_slot_ + s.outputs++] = {to, at, size};
     return {};
   }
-  /// A round that copies within device memory runs alone: a copy before its launch waits for the rounds in flight, and
-  /// commit() waits for the round.
-  Status copy_on_device(std::uint32_t slot, DevicePtr<std::byte> to, DevicePtr<const std::byte> from,
-                        Bytes size) noexcept {
-    if (slots_[slot].run == nullptr && run_alone_ == nullptr) {
-      for (std::uint32_t other = 0; other < slot_count_; ++other) await(other);
-      return platform_.copy_on_device({to, from, size});
-    }
-    if (run_alone_ == nullptr) run_alone_ = std::exchange(slots_[slot].run, nullptr);
-    copies_after_[copies_after_count_++] = {to, from, size};
+  /// A copy waits for all rounds before it; one that follows the launch first runs the round, so that commit() has
+  /// nothing left to do.
+  Status copy_on_device(std::uint32_t slot, const DeviceCopy& copy) noexcept {
+    const bool runs_round = slots_[slot].run != nullptr;
+    if (runs_round) (void)commit(slot);
+    for (std::uint32_t each = 0; each < slot_count_; ++each) await(each);
+    if (runs_round) slots_[slot].run = nullptr;
+    has_run_ = has_run_ || runs_round;
+    (void)platform_.copy_on_device(copy);  // deliver() reports whether the rounds have failed
     return {};
   }
   [[gnu::always_inline]] Status commit(std::uint32_t slot) noexcept {
     Slot& s = slots_[slot];
     if (s.run == nullptr) [[unlikely]]
-      return run_alone_ == nullptr ? copy_now(slot) : commit_alone(slot);
+      return std::exchange(has_run_, false) ? Status{} : copy_now(slot);
     if constexpr (can_overlap) {
       if (overlap_.is_on() || (overlap_.is_due() && start_overlap())) {
         overlap_.launch(slot);  // model: switch.launch
@@ -182,7 +180,6 @@ class DeviceQueue {
   }
 
  private:
-  using Run = Status (*)(Sim& platform, void* program) noexcept;
   struct Output {
     void* to = nullptr;
     const void* from = nullptr;
@@ -192,7 +189,7 @@ class DeviceQueue {
   struct alignas(cache_line) Slot {
     std::atomic<std::uint32_t> epoch{0};  ///< the round committed last; stored after all other members
     std::uint32_t outputs = 0;
-    Run run = nullptr;
+    Status (*run)(Sim& platform, void* program) noexcept = nullptr;
     void* program = nullptr;
     std::uint64_t inputs_at = 0;   ///< when all inputs have arrived
     std::uint64_t outputs_ns = 0;  ///< how long its copies out take
@@ -276,16 +273,6 @@ class DeviceQueue {
     return {};
   }
 
-  /// Runs a round that copies within device memory, and makes its copies before any later round launches.
-  [[gnu::noinline, gnu::cold]] Status commit_alone(std::uint32_t slot) noexcept {
-    slots_[slot].run = std::exchange(run_alone_, nullptr);
-    const std::size_t count = std::exchange(copies_after_count_, 0);
-    (void)commit(slot);
-    await(slot);
-    for (std::size_t i = 0; i < count; ++i) (void)platform_.copy_on_device(copies_after_[i]);
-    return {};
-  }
-
   /// Runs ready rounds until `is_enough()`, unless another thread does so. Returns whether it ran any.
   template <class IsEnough>
   bool run_ready(IsEnough is_enough) noexcept {
@@ -356,15 +343,13 @@ class DeviceQueue {
 
   Sim& platform_;
   std::vector<Slot> slots_;
-  std::vector<Output> outputs_;           ///< by slot
-  std::vector<DeviceCopy> copies_after_;  ///< after the launch of the round that is assembled
-  std::vector<Result> results_;           ///< by slot
+  std::vector<Output> outputs_;  ///< by slot
+  std::vector<Result> results_;  ///< by slot
   [[no_unique_address]] OverlapSwitch<Sim> overlap_;
   std::size_t slot_count_;
   std::size_t outputs_per_slot_;
   std::uint32_t committed_ = 0;
-  std::size_t copies_after_count_ = 0;
-  Run run_alone_ = nullptr;       ///< of the round that is assembled, if it makes such copies
+  bool has_run_ = false;          ///< whether the round that is assembled has already run
   std::uint64_t in_free_at_ = 0;  ///< when the copy engine of inputs is free
   // Used by the thread that runs rounds.
   alignas(cache_line) std::atomic<bool> is_running_{false};

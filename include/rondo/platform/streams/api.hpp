@@ -2,6 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <rondo/platform/capability.hpp>
+#include <rondo/types.hpp>
+
 #include <cstdint>
 #include <ctime>
 
@@ -41,6 +44,29 @@ enum CopyKind : int {
   device_to_device = 3,
   host_to_buffer_to_device = 5,  ///< reads the host memory before the call returns
 };
+
+/// Copies within device memory: with one call if the vendor's API copies rows, otherwise with one for each piece. Sets
+/// `call` to the last one.
+template <class Api, class Calls>
+[[nodiscard]] Code copy_on_device(const Calls& calls, const DeviceCopy& copy, Stream stream,
+                                  const char*& call) noexcept {
+  if constexpr (requires { calls.copy_rows(copy, stream); }) {
+    call = Api::copy_rows;
+    if (calls.takes_rows(copy)) return calls.copy_rows(copy, stream);
+  }
+  call = Api::copy_async;
+  Code code = code_ok;
+  std::uint64_t to = copy.to.address();
+  std::uint64_t from = copy.from.address();
+  for (std::uint64_t i = 0; i < copy.count && code == code_ok; ++i) {
+    void* const at = reinterpret_cast<void*>(to);                    // NOLINT: an address for the runtime
+    const void* const source = reinterpret_cast<const void*>(from);  // NOLINT
+    code = calls.copy_async(at, copy.size.value, source, copy.size.value, device_to_device, stream);
+    to += static_cast<std::uint64_t>(copy.to_stride);
+    from += static_cast<std::uint64_t>(copy.from_stride);
+  }
+  return code;
+}
 
 /// Returns the milliseconds of a clock that only moves forwards.
 [[nodiscard]] inline std::int64_t now_ms() noexcept {

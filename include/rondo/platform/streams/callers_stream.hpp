@@ -78,8 +78,10 @@ class CallersStream {
   [[nodiscard]] Status copy_out(void* to, DevicePtr<const std::byte> from, Bytes size) noexcept {
     return copy(to, pointer(from), size, device_to_host);
   }
-  [[nodiscard]] Status copy_on_device(DevicePtr<std::byte> to, DevicePtr<const std::byte> from, Bytes size) noexcept {
-    return copy(pointer(to), pointer(from), size, device_to_device);
+  [[nodiscard]] Status copy_on_device(const DeviceCopy& copy) noexcept {
+    const char* call = "";
+    const Code code = streams::copy_on_device<Api>(device_.calls(), copy, device_.callers_stream(), call);
+    return code == code_ok ? Status{} : refused(call, code);
   }
   template <class Program>
   [[nodiscard]] Status launch(Program& program) noexcept {

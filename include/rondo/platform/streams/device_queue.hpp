@@ -138,14 +138,13 @@ class DeviceQueue {
     return noted(s.code);
   }
   /// Reads what earlier rounds have written, and is over before later rounds launch, as if it were a task.
-  Status copy_on_device(std::uint32_t slot, DevicePtr<std::byte> to, DevicePtr<const std::byte> from,
-                        Bytes size) noexcept {
+  Status copy_on_device(std::uint32_t slot, const DeviceCopy& copy) noexcept {
     Slot& s = slots_[slot];
     enter(s);
     if (!has_launched_) await_set_up(s);
     const bool is_after_launch = s.program != nullptr;
     if (!is_after_launch) await_computed(s);
-    copy(s, pointer(to.address()), pointer(from.address()), size.value, device_to_device);
+    if (s.code == code_ok) s.code = streams::copy_on_device<Api>(calls(), copy, s.stream, call_);
     if (is_after_launch) note_computed(s);
     return noted(s.code);
   }

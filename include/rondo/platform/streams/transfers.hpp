@@ -99,22 +99,7 @@ class Transfers {
   Status copy_on_device(const DeviceCopy& copy) noexcept {
     if (const Code code = begin_unordered(); code != code_ok) [[unlikely]]
       return refused(code);
-    if constexpr (requires { device_.calls().copy_rows(copy, device_.stream()); }) {
-      if (device_.calls().takes_rows(copy)) {
-        call_ = Api::copy_rows;
-        return noted(device_.calls().copy_rows(copy, device_.stream()));
-      }
-    }
-    Code code = code_ok;
-    std::uint64_t to = copy.to.address();
-    std::uint64_t from = copy.from.address();
-    for (std::uint64_t i = 0; i < copy.count && code == code_ok; ++i) {
-      code = this->copy(pointer(DevicePtr<std::byte>{to}), pointer(DevicePtr<std::byte>{from}), copy.size.value,
-                        device_to_device);
-      to += static_cast<std::uint64_t>(copy.to_stride);
-      from += static_cast<std::uint64_t>(copy.from_stride);
-    }
-    return noted(code);
+    return noted(streams::copy_on_device<Api>(device_.calls(), copy, device_.stream(), call_));
   }
 
   /// Waits for all work; outputs are then at their destinations. Costs no call if there is nothing to wait for.

@@ -572,3 +572,20 @@ TEST_CASE("A larger shape whose arena cannot replace the old one leaves shapes a
     CHECK(g.run(session, 300).ok());
   }
 }
+
+TEST_CASE("After a move that leaves no arena, a round asks for the residents, and the arena is allocated anew") {
+  rondo_stand_in_reset();
+  const WithResident g;
+  auto session = open_shaped<A2A3OverStandIn>(g.graph);
+  const Floats five(WithResident::n, 5);
+  REQUIRE(session.upload(g.w, five).ok());
+  REQUIRE(g.run(session, 1).ok());
+  rondo_stand_in_fault("aclrtMalloc", 0, 207001);
+  CHECK(g.run(session, 300).code() == Errc::out_of_memory);
+  rondo_stand_in_clear_faults();
+  CHECK(session.arena_bytes() == Bytes{0});
+  CHECK(g.run(session, 1).code() == Errc::uninitialized_read);
+  REQUIRE(session.upload(g.w, five).ok());
+  CHECK(g.run(session, 1).ok());
+  CHECK(g.run(session, 300).ok());
+}

@@ -549,23 +549,25 @@ TEST_CASE_TEMPLATE("tensors stay aligned if an odd number of bytes is reserved",
   CHECK(b[0] == 1);
 }
 
-TEST_CASE_TEMPLATE("a slot of the queue stages the bindings and the args of any shape", P, A2A3OverStandIn,
+TEST_CASE_TEMPLATE("a slot of the queue stages what a round of any shape copies, also in its args", P, A2A3OverStandIn,
                    A5OverStandIn) {
   TaskGraph graph;
   const Dim n = graph.dim("n");
   const auto x = graph.input<float>("x", {n});
+  const auto in_args = graph.host_input<float>("in_args", {256});
   const auto y = graph.output<float>("y", {1});
-  for (int i = 0; i < 9; ++i) graph.add<kernels::Scale>(x, y, 1.0F);
+  graph.add<kernels::Add>(x, in_args, y);
   Session<P> session(graph, busy_options<P>());
-  for (const std::size_t size : {208U, 4U, 700U}) {
+  const Floats h(256, 2);
+  for (const std::size_t size : {1000U, 4U, 3000U}) {
     const Floats hx(size, 3);
     Floats hy(1);
     session.prepare({{n, static_cast<std::int64_t>(size)}});
     rondo_stand_in_reset();
-    REQUIRE(session.submit_round(bind(x, hx), bind(y, hy)));
-    CHECK(rondo_stand_in_calls("pageable") == 0);
+    REQUIRE(session.submit_round(bind(x, hx), bind(in_args, h), bind(y, hy)));
+    CHECK(rondo_stand_in_calls("aclrtMemcpy") == 0);  // which waits
     REQUIRE(session.wait_all().ok());
-    CHECK(hy[0] == 3);
+    CHECK(hy[0] == 5);
   }
 }
 

@@ -65,6 +65,12 @@ struct Picking {
   TaskId pick = graph.add<kernels::Picky>(x, y);
 };
 
+/// sum += x[0]
+struct AddFirst {
+  static constexpr std::string_view name = "add_first";
+  static constexpr auto core = CoreType::vector;
+  static void run(In<float> x, InOut<float> sum) noexcept { sum[0] += x[0]; }
+};
 /// t = 2 x; y = 3 t; shown = t
 struct Showing {
   Showing() {
@@ -512,6 +518,25 @@ TEST_CASE_TEMPLATE("an output that shows a workspace is found after the arena ha
     CHECK(y == Floats(n, 6 * value));
     CHECK(shown == Floats(n, 2 * value));
   }
+}
+
+TEST_CASE_TEMPLATE("rounds that copy nothing to the arena need no memory of their own", P, RONDO_TEST_PLATFORMS) {
+  TaskGraph graph;
+  const Dim n = graph.dim("n");
+  const auto x = graph.host_input<float>("x", {n});
+  const auto sum = graph.resident<float>("sum", {1});
+  graph.add<AddFirst>(x, sum);
+  Session<P> session(graph, busy_options<P>());
+  REQUIRE(session.upload(sum, Floats{0}).ok());
+  for (const std::size_t size : {3U, 1U, 3U, 1U}) {
+    const Floats hx(size, 2);
+    REQUIRE(session.submit_round(bind(x, hx)));
+  }
+  REQUIRE(session.wait_all().ok());
+  CHECK(session.arena_bytes().value <= 1024);
+  Floats host(1);
+  REQUIRE(session.download(sum, host).ok());
+  CHECK(host[0] == 8);
 }
 
 TEST_CASE("shapes move with an arena that grows, unless an output shows a slot's own workspace") {

@@ -17,6 +17,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -263,6 +264,67 @@ TEST_CASE_TEMPLATE("the arena moves for all slots, and releases what they hold t
   for (const Floats& each : y) CHECK(each == filled(21));
   REQUIRE(session.close().ok());
   CHECK(session.platform().release(block).ok());
+}
+
+TEST_CASE_TEMPLATE("device memory is found by each slot after a hold, next to an input that is held, and after a move",
+                   P, RONDO_TEST_PLATFORMS) {
+  const Graph g;
+  auto session = opened<P>(g);
+  REQUIRE(session.upload(g.total, filled(0)).ok());
+  const Floats x = filled(1), w = filled(2), wrong = filled(9);
+  const DeviceFloats dw(session.platform(), n, 50);
+  DeviceFloats dy(session.platform(), n);
+  Floats y(n);
+  const auto check_round = [&](float expected, auto memory) {
+    y.assign(n, -1);
+    REQUIRE(session.submit_round(bind(g.x, x), bind(g.w, memory), bind(g.y, y)));
+    REQUIRE(session.wait_all().ok());
+    CHECK(y == filled(expected));
+  };
+  for (int i = 0; i < 3; ++i) check_round(9, std::span(w));
+  check_round(153, dw.span());
+  REQUIRE(session.hold(g.w).ok());
+  REQUIRE(session.release_hold(g.w).ok());
+  for (int i = 0; i < 3; ++i) check_round(153, dw.span());
+
+  check_round(9, std::span(w));
+  REQUIRE(session.hold(g.w).ok());
+  for (int i = 0; i < 3; ++i) {
+    dy.fill(0);
+    REQUIRE(session.submit_round(bind(g.x, x), bind(g.w, wrong), bind(g.y, dy.span())));
+    REQUIRE(session.wait_all().ok());
+    CHECK(dy.values() == filled(9));
+  }
+  REQUIRE(session.release_hold(g.w).ok());
+
+  const Bytes bytes = session.arena_bytes();
+  const auto block = session.platform().allocate(bytes, Bytes{P::Arch::arena_alignment});
+  REQUIRE(session.move_arena({block, bytes.value}).ok());
+  REQUIRE(session.upload(g.total, filled(0)).ok());
+  for (int i = 0; i < 3; ++i) check_round(9, std::span(w));
+  for (int i = 0; i < 3; ++i) check_round(153, dw.span());
+  REQUIRE(session.close().ok());
+  CHECK(session.platform().release(block).ok());
+}
+
+TEST_CASE("with one round at a time, the only binding of a graph may be held, also at a fixed address") {
+  for (const bool is_fixed : {false, true}) {
+    TaskGraph graph;
+    const auto x = graph.input<float>("x", {n});
+    const auto sum = graph.resident<float>("sum", {n});
+    const TaskId task = graph.add<kernels::Accumulate>(x, sum);
+    graph.keep(x);
+    if (is_fixed) graph.fix_addresses(task);
+    const Floats two = filled(2), wrong = filled(9);
+    auto session = open<A2A3Sim>(graph);
+    REQUIRE(session.upload(sum, filled(0)).ok());
+    REQUIRE(session.run_round(bind(x, two)).ok());
+    REQUIRE(session.hold(x).ok());
+    REQUIRE(session.run_round(bind(x, wrong)).ok());
+    Floats host(n);
+    REQUIRE(session.download(sum, host).ok());
+    CHECK(host == filled(4));
+  }
 }
 
 TEST_CASE_TEMPLATE("bindings that only the running program knows run rounds in flight", P,

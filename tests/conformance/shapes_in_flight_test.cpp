@@ -65,8 +65,49 @@ struct Picking {
   TaskId pick = graph.add<kernels::Picky>(x, y);
 };
 
-template <class P, std::size_t Capacity = 64, class Policies = DefaultPolicies>
-using Session = ShapedSession<P, Policies, launch::Lru<Capacity>, 3>;
+/// t = x[0]
+struct Spread {
+  static constexpr std::string_view name = "spread";
+  static constexpr auto core = CoreType::vector;
+  static void run(In<float> x, Out<float> t) noexcept {
+    for (std::size_t i = 0; i < t.size(); ++i) t[i] = x[0];
+  }
+};
+/// sum += the last element of t
+struct AddLast {
+  static constexpr std::string_view name = "add_last";
+  static constexpr auto core = CoreType::vector;
+  static void run(In<float> t, InOut<float> sum) noexcept { sum[0] += t[t.size() - 1]; }
+};
+/// t = 2 x; y = 3 t; shown = t
+struct Showing {
+  Showing() {
+    graph.add<kernels::Scale>(x, t, 2.0F);
+    graph.add<kernels::Scale>(t, y, 3.0F);
+    graph.make_view(shown, t);
+  }
+  TaskGraph graph;
+  Dim n = graph.dim("n");
+  Input<float> x = graph.input<float>("x", {n});
+  Workspace<float> t = graph.workspace<float>("t", {n});
+  Output<float> y = graph.output<float>("y", {n});
+  Output<float> shown = graph.output<float>("shown", {n});
+};
+/// y[0] = whether the addresses of x and y are multiples of the alignment of tensors
+template <class P>
+struct IsAligned {
+  static constexpr std::string_view name = "is_aligned";
+  static constexpr auto core = CoreType::vector;
+  static void run(In<float> x, Out<float> y) noexcept {
+    const auto either = reinterpret_cast<std::uintptr_t>(&x[0]) | reinterpret_cast<std::uintptr_t>(&y[0]);
+    y[0] = either % P::Arch::tensor_alignment == 0 ? 1 : 0;
+  }
+};
+
+template <class P, std::size_t Capacity = 64, class Policies = DefaultPolicies, std::size_t Depth = 3>
+using Session = ShapedSession<P, Policies, launch::Lru<Capacity>, Depth>;
+template <class P, std::size_t Depth>
+using SessionOfDepth = Session<P, 64, DefaultPolicies, Depth>;
 
 template <class S>
 std::string explained(const S& session, Status status) {
@@ -149,6 +190,44 @@ TEST_CASE_TEMPLATE("rounds of known shapes do not wait for each other", P, A2A3O
   REQUIRE(session.wait_all().ok());
   CHECK(y4 == Floats(4, 2));
   CHECK(y6 == Floats(6, 3));
+}
+
+TEST_CASE_TEMPLATE("a round that finds its workspace zero waits for rounds of other shapes", P, RONDO_TEST_PLATFORMS) {
+  TaskGraph graph;
+  const Dim n = graph.dim("n");
+  const auto x = graph.input<float>("x", {n});
+  const auto bins = graph.workspace<float>("bins", {1});
+  const auto y = graph.output<float>("y", {n});
+  graph.zero(bins, Zeroed::once);
+  graph.add<Reset>(x, bins, y);
+  Session<P> session(graph, busy_options<P>());
+  session.prepare({{n, 4}});
+  session.prepare({{n, 600}});
+  const Floats small(4, 1), large(600, 1);
+  Floats y4(4), y600(600);
+  REQUIRE(session.submit_round(bind(x, small), bind(y, y4)));
+  REQUIRE(session.submit_round(bind(x, large), bind(y, y600)));
+  CHECK(session.in_flight() == 1);
+  REQUIRE(session.wait_all().ok());
+  CHECK(y4 == small);
+  CHECK(y600 == large);
+}
+
+TEST_CASE_TEMPLATE("a round that runs directly comes after the completions of those submitted", P,
+                   RONDO_TEST_PLATFORMS) {
+  const Chained g;
+  Session<P> session(g.graph, busy_options<P>());
+  REQUIRE(session.upload(g.last, Floats{0}).ok());
+  session.prepare({{g.n, 4}});
+  const Floats x(4, 1);
+  Floats first(4), second(4);
+  bool is_called = false;
+  REQUIRE(session.submit_round(bind(g.x, x), bind(g.y, first), [&](Status) noexcept { is_called = true; }));
+  REQUIRE(session.run_round(bind(g.x, x), bind(g.y, second)).ok());
+  CHECK(is_called);
+  CHECK(session.in_flight() == 0);
+  CHECK(session.rounds() == 2);
+  CHECK(second == Floats(4, 3));
 }
 
 TEST_CASE_TEMPLATE("a round that is refused for its addresses is explained with its own sizes", P, A2A3Sim,
@@ -242,6 +321,44 @@ TEST_CASE_TEMPLATE("a round of some shape that fails names its task, and poisons
   CHECK_THROWS_AS(session.prepare({{g.n, 9}}), Error);
 }
 
+TEST_CASE_TEMPLATE("a round that fails while a new shape waits for it keeps its own explanation", P,
+                   RONDO_TEST_PLATFORMS) {
+  const Picking g;
+  Session<P> session(g.graph, busy_options<P>());
+  session.prepare({{g.n, 2}});
+  const Floats bad(2, -1), other(5, 1);
+  Floats y2(2), y5(5);
+  const RoundTicket ticket = session.submit_round(bind(g.x, bad), bind(g.y, y2));
+  REQUIRE(ticket);
+  CHECK(session.submit_round(bind(g.x, other), bind(g.y, y5)).submitted().code() == Errc::poisoned);
+  const Status status = session.wait(ticket);
+  CHECK(status.code() == failure_of_a_kernel<P>);
+  const std::string text = explained(session, status);
+  CHECK_MESSAGE(text.find("'picky'") != std::string::npos, text);
+}
+
+TEST_CASE_TEMPLATE("a round whose shape loses the device returns that failure, also after others were delivered", P,
+                   A2A3OverStandIn, A5OverStandIn) {
+  rondo_stand_in_reset();
+  const Chained g;
+  Session<P> session(g.graph, busy_options<P>());
+  REQUIRE(session.upload(g.last, Floats{0}).ok());
+  session.prepare({{g.n, 2}});
+  const Floats x(2, 1), large(5000, 1);
+  Floats y(2), z(5000);
+  const RoundTicket ticket = session.submit_round(bind(g.x, x), bind(g.y, y));
+  REQUIRE(ticket);
+  rondo_stand_in_fault("aclrtMemcpyAsync", 1, 507899);  // while the arena moves
+  const Status status = session.submit_round(bind(g.x, large), bind(g.y, z)).submitted();
+  CHECK(rondo_stand_in_faults_left() == 0);
+  CHECK(status.code() == Errc::device_failed);
+  CHECK(status.poisoned());
+  CHECK(session.wait(ticket).ok());
+  CHECK(session.submit_round(bind(g.x, x), bind(g.y, y)).submitted().code() == Errc::poisoned);
+  (void)session.close();
+  rondo_stand_in_reset();
+}
+
 TEST_CASE_TEMPLATE("a session of shapes that is closed or dies with rounds in flight finishes them", P,
                    RONDO_TEST_PLATFORMS) {
   const Chained g;
@@ -306,9 +423,11 @@ TEST_CASE_TEMPLATE("bindings that only the running program knows run rounds of a
   const Chained other;
   CHECK(session.submit_round(bind(other.x, x), bind(other.y, x)).submitted().code() == Errc::wrong_tensor);
   TaskGraph larger;
-  for (int i = 0; i < 9; ++i) (void)larger.input<float>("x" + std::to_string(i), {1});
-  const auto beyond = larger.output<float>("y", {1});
-  CHECK_FALSE(session.submit_round(bind(g.x, x), bind(beyond, x)));
+  for (std::uint32_t i = 0; i < 9; ++i) {
+    const auto beyond = larger.output<float>("y" + std::to_string(i), {1});
+    if (i < session.graph().tensors().size()) continue;
+    CHECK(session.submit_round(bind(g.x, x), bind(beyond, x)).submitted().code() == Errc::wrong_tensor);
+  }
   // Another session's of the same type, over a graph with more tensors.
   Session<P> others(larger, busy_options<P>());
   DynamicBindings foreign(others);
@@ -392,6 +511,105 @@ TEST_CASE_TEMPLATE("memory is reserved on top of what completions needed meanwhi
   for (int i = 0; i < 4; ++i) REQUIRE(session.submit_round(bind(g.x, large), bind(g.y, z)));
   REQUIRE(session.wait_all().ok());
   CHECK(z == Floats(5000, 1 + 7));
+}
+
+TEST_CASE_TEMPLATE("an output that shows a workspace is found after the arena has grown", P, A2A3Sim, A5SimOn<Pool>,
+                   A2A3OverStandIn) {
+  const Showing g;
+  SessionOfDepth<P, 2> session(g.graph, busy_options<P>());
+  float value = 0;
+  for (const std::size_t n : {4U, 400U, 4U, 4000U, 400U, 4U}) {
+    const Floats x[] = {Floats(n, value + 1), Floats(n, value + 2)};
+    Floats y[] = {Floats(n), Floats(n)}, shown[] = {Floats(n), Floats(n)};
+    for (int i = 0; i < 2; ++i) {  // one in each slot
+      REQUIRE(session.submit_round(bind(g.x, x[i]), bind(g.y, y[i]), bind(g.shown, shown[i])));
+    }
+    REQUIRE(session.wait_all().ok());
+    for (int i = 0; i < 2; ++i) {
+      ++value;
+      CHECK(y[i] == Floats(n, 6 * value));
+      CHECK(shown[i] == Floats(n, 2 * value));
+    }
+  }
+}
+
+TEST_CASE_TEMPLATE("rounds that copy nothing to the arena need no memory of their own", P, RONDO_TEST_PLATFORMS) {
+  TaskGraph graph;
+  const Dim n = graph.dim("n");
+  const auto x = graph.host_input<float>("x", {n});
+  const auto sum = graph.resident<float>("sum", {1});
+  const auto t = graph.workspace<float>("t", {n * 1024});
+  graph.add<Spread>(x, t);
+  graph.add<AddLast>(t, sum);
+  Session<P> session(graph, busy_options<P>());
+  REQUIRE(session.upload(sum, Floats{0}).ok());
+  for (const std::size_t size : {3U, 1U, 3U, 1U}) {
+    const Floats hx(size, 2);
+    REQUIRE(session.submit_round(bind(x, hx)));
+  }
+  REQUIRE(session.wait_all().ok());
+  CHECK(session.arena_bytes().value >= 3 * 4096);
+  CHECK(session.arena_bytes().value < 4 * 4096);  // one workspace for all
+  Floats host(1);
+  REQUIRE(session.download(sum, host).ok());
+  CHECK(host[0] == 8);
+}
+
+TEST_CASE("shapes move with an arena that grows, unless an output shows a slot's own workspace") {
+  const auto allocations = [](auto& session, Dim n) {
+    for (const std::int64_t size : {4, 6, 8}) session.prepare({{n, size}});
+    rondo_stand_in_reset();
+    session.reserve(Bytes{session.arena_bytes().value + 4096});
+    return rondo_stand_in_calls("aclrtMalloc");
+  };
+  const Chained chained;
+  const Showing showing;
+  SessionOfDepth<A2A3OverStandIn, 3> of_chained(chained.graph);
+  SessionOfDepth<A2A3OverStandIn, 1> of_showing(showing.graph);
+  SessionOfDepth<A2A3OverStandIn, 2> of_showing_in_slots(showing.graph);
+  CHECK(allocations(of_chained, chained.n) == 1);
+  CHECK(allocations(of_showing, showing.n) == 1);  // the only slot is in the arena
+  CHECK(allocations(of_showing_in_slots, showing.n) > 1);
+}
+
+TEST_CASE_TEMPLATE("tensors stay aligned if an odd number of bytes is reserved", P, A2A3Sim, A2A3OverStandIn) {
+  TaskGraph graph;
+  const Dim n = graph.dim("n");
+  const auto x = graph.input<float>("x", {n});
+  const auto y = graph.output<float>("y", {n});
+  graph.add<IsAligned<P>>(x, y);
+  SessionOfDepth<P, 2> session(graph, busy_options<P>());
+  session.prepare({{n, 1}});
+  session.reserve(Bytes{session.arena_bytes().value + 1});
+  const Floats hx(1);
+  Floats a(1), b(1);
+  REQUIRE(session.submit_round(bind(x, hx), bind(y, a)));
+  REQUIRE(session.submit_round(bind(x, hx), bind(y, b)));
+  REQUIRE(session.wait_all().ok());
+  CHECK(a[0] == 1);
+  CHECK(b[0] == 1);
+}
+
+TEST_CASE_TEMPLATE("a slot of the queue stages what a round of any shape copies, also in its args", P, A2A3OverStandIn,
+                   A5OverStandIn) {
+  TaskGraph graph;
+  const Dim n = graph.dim("n");
+  const auto x = graph.input<float>("x", {n});
+  const auto in_args = graph.host_input<float>("in_args", {256});
+  const auto y = graph.output<float>("y", {1});
+  graph.add<kernels::Add>(x, in_args, y);
+  Session<P> session(graph, busy_options<P>());
+  const Floats h(256, 2);
+  for (const std::size_t size : {1000U, 4U, 3000U}) {
+    const Floats hx(size, 3);
+    Floats hy(1);
+    session.prepare({{n, static_cast<std::int64_t>(size)}});
+    rondo_stand_in_reset();
+    REQUIRE(session.submit_round(bind(x, hx), bind(in_args, h), bind(y, hy)));
+    CHECK(rondo_stand_in_calls("aclrtMemcpy") == 0);  // which waits
+    REQUIRE(session.wait_all().ok());
+    CHECK(hy[0] == 5);
+  }
 }
 
 TEST_CASE_TEMPLATE("more than a slot of the queue stages travels, too", P, A2A3Sim, A2A3OverStandIn, A5OverStandIn) {

@@ -18,6 +18,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 using namespace rondo;
@@ -125,6 +126,7 @@ TEST_CASE("A thousand shapes through a cache of a hundred") {
   upload(session, m);
   session.reserve(Bytes{64 * 1024});
   const Bytes arena = session.arena_bytes();
+  CHECK(arena == Bytes{64 * 1024});
   float total = 0;
   for (int round = 0; round < 2500; ++round) {
     run_checked(session, m, 1 + static_cast<std::size_t>(round) % 1000, 1, total);
@@ -219,6 +221,8 @@ TEST_CASE_TEMPLATE("Sizes that fit no values of the symbols are refused with nam
   refused(session.run_round(bind(m.x, odd), bind(m.y, y)), Errc::wrong_size, "'x'", "no multiple of 3");
   refused(session.run_round(bind(m.x, x)), Errc::unbound_tensor, "'y'", "not bound");
   refused(session.run_round(bind(m.x, x), bind(m.x, x)), Errc::bound_twice, "'x'", "twice");
+  refused(session.run_round(with_symbols({{m.n, -1}}), bind(m.x, x), bind(m.y, y)), Errc::invalid_argument,
+          "with_symbols", "not negative");
   run_checked(session, m, 4, 1, total);
 }
 
@@ -334,28 +338,31 @@ TEST_CASE("Whatever a planner throws, a round of a new shape returns a status, a
 TEST_CASE_TEMPLATE("Onboard a device that is lost while a session is set up further poisons it", P, A2A3OverStandIn,
                    A5OverStandIn) {
   for (const char* const step : {"reserve", "prepare", "upload", "a round"}) {
-    CAPTURE(step);
-    const Weighing m;
-    auto session = open_shaped<P>(m.graph);
-    if (step[0] != 'u') upload(session, m);
-    std::string told;
-    rondo_stand_in_fault("aclrtSynchronizeStreamWithTimeout", 1, 507015);
-    try {
-      if (step[0] == 'r') session.reserve(Bytes{1 << 20});
-      if (step[0] == 'p') session.prepare({{m.n, 40}});
-    } catch (const Error& e) {
-      CHECK(e.code() == Errc::device_failed);
-      told = e.what();
+    for (const auto& [fault, code] : {std::pair{507015, Errc::device_failed}, {507046, Errc::timed_out}}) {
+      CAPTURE(step);
+      CAPTURE(fault);
+      const Weighing m;
+      auto session = open_shaped<P>(m.graph);
+      if (step[0] != 'u') upload(session, m);
+      std::string told;
+      rondo_stand_in_fault("aclrtSynchronizeStreamWithTimeout", 1, fault);
+      try {
+        if (step[0] == 'r') session.reserve(Bytes{1 << 20});
+        if (step[0] == 'p') session.prepare({{m.n, 40}});
+      } catch (const Error& e) {
+        CHECK(e.code() == code);
+        told = e.what();
+      }
+      CHECK(told.empty() == (step[0] != 'r' && step[0] != 'p'));
+      Floats x(40 * columns, 1), y(40);
+      const auto round = [&] { return session.run_round(bind(m.x, x), bind(m.y, y)); };
+      if (step[0] == 'u') CHECK(session.upload(m.w, Floats{1, 2, 3}).code() == code);
+      if (step[0] == 'a') CHECK(round().code() == code);
+      CHECK(session.poisoned());
+      CHECK(round().code() == Errc::poisoned);
+      (void)session.close();
+      rondo_stand_in_reset();
     }
-    CHECK(told.empty() == (step[0] != 'r' && step[0] != 'p'));
-    Floats x(40 * columns, 1), y(40);
-    const auto round = [&] { return session.run_round(bind(m.x, x), bind(m.y, y)); };
-    if (step[0] == 'u') CHECK(session.upload(m.w, Floats{1, 2, 3}).code() == Errc::device_failed);
-    if (step[0] == 'a') CHECK(round().code() == Errc::device_failed);
-    CHECK(session.poisoned());
-    CHECK(round().code() == Errc::poisoned);
-    (void)session.close();
-    rondo_stand_in_reset();
   }
 }
 
@@ -372,6 +379,8 @@ TEST_CASE_TEMPLATE("A shape that the device cannot hold is refused, and the othe
   const Status status = session.run_round(bind(m.x, x), bind(m.y, y));
   CHECK(status.code() == Errc::out_of_memory);
   CHECK(std::string_view(session.explain(status).c_str()).find("; n = 4000") != std::string_view::npos);
+  CHECK_THROWS_AS(session.reserve(Bytes{1 << 20}), Error);
+  CHECK_FALSE(session.poisoned());
   run_checked(session, m, 4, 1, total);
   Floats sum(1);
   REQUIRE(session.download(m.total, sum).ok());
@@ -498,7 +507,15 @@ TEST_CASE_TEMPLATE("More memory than there are addresses cannot be reserved", P,
   const auto y = graph.output<float>("y", {n});
   graph.add<Copy>(x, y);
   auto session = open_shaped<P, DefaultPolicies, launch::Lru<4>, 2>(graph);
-  CHECK_THROWS_AS(session.reserve(Bytes{~std::uint64_t{0}}), Error);
+  for (const std::uint64_t bytes : {~std::uint64_t{0}, (std::uint64_t{1} << 62U) + 1}) {
+    std::string told;
+    try {
+      session.reserve(Bytes{bytes});
+    } catch (const Error& error) {
+      told = error.what();
+    }
+    CHECK_MESSAGE(told.find("the most is 2^62") != std::string::npos, told);
+  }
   const Floats in(3, 5);
   Floats out(3);
   CHECK(session.run_round(bind(x, in), bind(y, out)).ok());
@@ -571,4 +588,37 @@ TEST_CASE("A larger shape whose arena cannot replace the old one leaves shapes a
     CHECK(w == Floats(w.size(), 5));
     CHECK(g.run(session, 300).ok());
   }
+}
+
+TEST_CASE("After a move that leaves no arena, a round asks for the residents, and the arena is allocated anew") {
+  rondo_stand_in_reset();
+  const WithResident g;
+  auto session = open_shaped<A2A3OverStandIn>(g.graph);
+  const Floats five(WithResident::n, 5);
+  REQUIRE(session.upload(g.w, five).ok());
+  REQUIRE(g.run(session, 1).ok());
+  rondo_stand_in_fault("aclrtMalloc", 0, 207001);
+  CHECK(g.run(session, 300).code() == Errc::out_of_memory);
+  rondo_stand_in_clear_faults();
+  CHECK(session.arena_bytes() == Bytes{0});
+  CHECK(g.run(session, 1).code() == Errc::uninitialized_read);
+  REQUIRE(session.upload(g.w, five).ok());
+  CHECK(g.run(session, 1).ok());
+  CHECK(g.run(session, 300).ok());
+}
+
+TEST_CASE("A round that the runtime refuses does not count, and the next one does") {
+  rondo_stand_in_reset();
+  const WithResident g;
+  auto session = open_shaped<A2A3OverStandIn>(g.graph);
+  REQUIRE(session.upload(g.w, Floats(WithResident::n, 5)).ok());
+  REQUIRE(g.run(session, 1).ok());
+  rondo_stand_in_fault("aclrtMemcpyAsync", 1, 107000);
+  const Status refused = g.run(session, 1);
+  CHECK_FALSE(refused.ok());
+  CHECK_FALSE(refused.poisoned());
+  rondo_stand_in_clear_faults();
+  CHECK(g.run(session, 1).ok());
+  CHECK(session.rounds() == 2);
+  CHECK(session.wait_all().ok());
 }

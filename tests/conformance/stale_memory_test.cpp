@@ -12,6 +12,8 @@
 
 #include <doctest/doctest.h>
 
+#include <atomic>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <utility>
@@ -38,6 +40,17 @@ struct Shapes {
   Dim size = graph.dim("size");
   Input<float> x = graph.input<float>("x", {size});
   Output<float> y = graph.output<float>("y", {size});
+};
+
+/// The address at which Locate found x.
+std::atomic<std::uintptr_t> located{0};
+struct Locate {
+  static constexpr std::string_view name = "locate";
+  static constexpr auto core = CoreType::vector;
+  static void run(In<float> x, Out<float> y) noexcept {
+    located = reinterpret_cast<std::uintptr_t>(&x[0]);
+    y[0] = x[0];
+  }
 };
 
 template <class P>
@@ -371,6 +384,21 @@ TEST_CASE_TEMPLATE("An arena does not move into that of another session", P, RON
     each->runs(bind(each->g.x, each->x), bind(each->g.y, each->y));
     CHECK(each->y == Floats(n, 3));
   }
+}
+
+TEST_CASE_TEMPLATE("An arena does not move into that of a session of many shapes", P, RONDO_TEST_PLATFORMS) {
+  TaskGraph graph;
+  const Dim size = graph.dim("size");
+  const auto x = graph.input<float>("x", {size});
+  const auto y = graph.output<float>("y", {size});
+  graph.add<Locate>(x, y);
+  auto shaped = open_shaped<P, CheckedPolicies>(std::move(graph));
+  Fixture<P> f;
+  REQUIRE(shaped.run_round(bind(x, f.x), bind(y, f.y)).ok());
+  const DevicePtr<std::byte> base{located / 1024 * 1024};
+  CHECK(f.session.move_arena({base, f.session.arena_bytes().value}).code() == Errc::stale_memory);
+  f.runs(bind(f.g.x, f.x), bind(f.g.y, f.y));
+  CHECK(f.y == Floats(n, 3));
 }
 
 TEST_CASE_TEMPLATE("Rounds in flight and rounds of several shapes do not pack from memory that is gone either", P,

@@ -50,6 +50,15 @@ struct TidyBins {
     for (std::size_t i = 0; i < bins.size(); ++i) bins[i] = 0;
   }
 };
+/// The same with a single byte, which is added to x.
+struct TidyByte {
+  static constexpr std::string_view name = "tidy_byte";
+  static constexpr auto core = CoreType::vector;
+  static void run(In<std::uint8_t> x, InOut<std::uint8_t> byte, Out<std::uint8_t> y) noexcept {
+    for (std::size_t i = 0; i < y.size(); ++i) y[i] = static_cast<std::uint8_t>(x[i] + byte[0]);
+    byte[0] = 0;
+  }
+};
 struct AddTo {
   static constexpr std::string_view name = "add_to";
   static constexpr auto core = CoreType::vector;
@@ -398,6 +407,24 @@ TEST_CASE("A prepared shape's self-resetting workspace is zero when its first ro
   session.prepare({{n, 640}});
   for (const std::size_t count : {640U, 8U, 640U, 8U}) {
     Floats hx(count, 3), hy(count, -1);
+    REQUIRE(session.run_round(bind(x, hx), bind(y, hy)).ok());
+    CHECK(hy == hx);
+  }
+}
+
+TEST_CASE("A workspace of one byte is zeroed as well when its shape returns") {
+  using Bytes8 = std::vector<std::uint8_t>;
+  TaskGraph graph;
+  const Dim n = graph.dim("n");
+  const auto x = graph.input<std::uint8_t>("x", {n});
+  const auto y = graph.output<std::uint8_t>("y", {n});
+  const auto byte = graph.workspace<std::uint8_t>("byte", {1});
+  graph.zero(byte, Zeroed::once);
+  graph.add<TidyByte>(x, byte, y);
+  auto session = open_shaped<A2A3Sim>(graph);
+  for (const std::size_t count : {640U, 8U, 640U, 8U}) {
+    const Bytes8 hx(count, 3);
+    Bytes8 hy(count);
     REQUIRE(session.run_round(bind(x, hx), bind(y, hy)).ok());
     CHECK(hy == hx);
   }

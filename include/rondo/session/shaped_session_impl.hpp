@@ -65,7 +65,6 @@ template <class Channel, class Settle>
 Status ShapedSession<P, Policies, Capacity, Depth>::run_dynamic(Channel channel, std::uint32_t slot, Settle settle,
                                                                 DynamicBindings<ShapedSession>& bindings) noexcept {
   const std::span<detail::Binding> list = bindings.list();
-  if (list.size() > P::Arch::max_graph_tensors) return Status{Errc::limit_exceeded};
   const std::span<const std::int64_t> symbols = bindings.stated_symbols();
   std::size_t words = 0;
   for (std::size_t b = 0; b < list.size(); ++b) {

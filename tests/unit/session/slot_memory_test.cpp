@@ -59,6 +59,24 @@ TEST_CASE("Slots share nothing but what the plan has before the first port") {
   CHECK(memory.whole(layout.arena_bytes(), slots).value == memory.plan_bytes + 3 * memory.stride);
 }
 
+TEST_CASE("A slot with its own workspace has no place for one that is outside the arena") {
+  TaskGraph graph;
+  const auto r = graph.resident<float>("r", {7});
+  const auto x = graph.input<float>("x", {100});
+  const auto t = graph.workspace<float>("t", {1000});
+  const auto y = graph.output<float>("y", {50});
+  graph.in_memory(t, MemoryKind::mapped_host);
+  graph.add<Pass>(x, t);
+  graph.add<Pass>(t, r);
+  graph.add<Pass>(r, y);
+  const FrozenGraph frozen = freeze(graph);
+  const Layout layout(frozen);
+  const detail::SlotMemory<arch::A5> shared(frozen.view(), layout.offsets(), layout.arena_bytes());
+  const detail::SlotMemory<arch::A5> own(frozen.view(), layout.offsets(), layout.arena_bytes(), true);
+  CHECK(own.first == shared.first);
+  CHECK(own.stride == shared.stride);
+}
+
 TEST_CASE("A graph that binds nothing has slots of nothing") {
   TaskGraph graph;
   const auto a = graph.resident<float>("a", {8});

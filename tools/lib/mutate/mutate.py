@@ -51,6 +51,7 @@ TESTS = [
     "unit/update/**/*_test.cpp",
     "unit/args/**/*_test.cpp",
     "unit/session/**/*_test.cpp",
+    "unit/binding/*_test.cpp",
     "unit/launch/**/*_test.cpp",
     "unit/platform/sim/*_test.cpp",
     "unit/platform/streams/*_test.cpp",

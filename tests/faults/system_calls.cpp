@@ -228,7 +228,7 @@ void* dlopen(const char* path, int flags) noexcept {
   static auto* const real = next<void*(const char*, int)>("dlopen");
   // dlerror() then has the reason, as it does for any library that is not there.
   const bool fails = (flags & RTLD_NOLOAD) == 0 && fails_now(SystemCall::library);
-  return real(fails ? "/the test lets this fail/" : path, flags);
+  return real(fails ? "/a library that fails" : path, flags);
 }
 
 }  // extern "C"

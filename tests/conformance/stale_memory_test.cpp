@@ -133,10 +133,14 @@ TEST_CASE_TEMPLATE("A round that binds released device memory is refused", P, RO
 TEST_CASE_TEMPLATE("A held input, and the arena itself, are refused when their memory was released", P,
                    RONDO_TEST_PLATFORMS) {
   Fixture<P> f;
+  const auto older = f.session.prebind(bind(f.g.x, f.x), bind(f.g.y, f.y));
   std::optional<DeviceFloats<P>> memory(std::in_place, f.session.platform(), n, 5.0F);
   f.runs(bind(f.g.x, memory->span()), bind(f.g.y, f.y));
   REQUIRE(f.session.hold(f.g.x).ok());
   f.runs(bind(f.g.x, f.x), bind(f.g.y, f.y));
+  CHECK(f.y == Floats(n, 7));
+  f.y.assign(n, 0);
+  f.runs(older);  // than what is held, which is not a part of it
   CHECK(f.y == Floats(n, 7));
   memory.reset();
   CHECK(f.session.run_round(bind(f.g.x, f.x), bind(f.g.y, f.y)).code() == Errc::stale_memory);

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Rondo authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Each allocation, thread, process, pipe and file of a measurer fails once: each candidate that was accepted gets one
-// result, the results that say `none` are right, and nothing leaks, hangs or ends the program.
+// Each allocation, thread, process, pipe, file and library of a measurer fails once: each candidate that was accepted
+// gets one result, the results that say `none` are right, and nothing leaks, hangs or ends the program.
 
 #include "faults/system_calls.hpp"
 #include "folder.hpp"
@@ -14,9 +14,12 @@
 
 #include <doctest/doctest.h>
 
+#include <dlfcn.h>
+
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -151,4 +154,21 @@ TEST_CASE("Each call of a runner of processes fails once, and the reason is told
     CHECK(fail_each_use(SystemCall::open, {EMFILE}, live) > 0);
     CHECK(fail_each_use(SystemCall::allocate, {ENOMEM}, live) > 20);
   }
+}
+
+TEST_CASE("A candidate that cannot be loaded says why, and the process runs the next one") {
+  // Any library does as a candidate: this one is the system's library of mathematics.
+  Dl_info math{};
+  REQUIRE(::dladdr(::dlsym(RTLD_DEFAULT, "cbrt"), &math) != 0);
+  std::ifstream file{math.dli_fname, std::ios::binary};
+  const std::string bytes{std::istreambuf_iterator<char>{file}, {}};
+  ArtifactStore store;
+  const auto live = [&] {
+    LocalRunner runner([](Trial& trial) { trial.measured().seconds = {trial.symbol<double(double)>("cbrt")(8.0)}; },
+                       {.candidates_per_process = 8});
+    CallableBuilder<int, SharedObject> builder(1, [&](const int&) { return store.put(bytes); });
+    return measure_all(builder, runner, {}, [](int c) { return c; });
+  };
+  const auto is_told = [](const Outcome& outcome) { CHECK(outcome.told.find("cannot open") != std::string::npos); };
+  CHECK(fail_each_use(SystemCall::library, {0}, live, is_told) == candidates);
 }

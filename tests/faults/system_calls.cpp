@@ -11,6 +11,7 @@
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -29,17 +30,26 @@ namespace {
 using rondo::test::SystemCall;
 
 std::atomic<int> failing{-1};  ///< a SystemCall; -1: none
-std::atomic<std::uint64_t> uses_left{0};
 std::atomic<int> wanted_error{0};
-std::atomic<bool> has_failed{false};
 std::atomic<std::int64_t> allocations{0};
+
+/// What this process shares with those that it forks.
+struct Uses {
+  std::atomic<std::uint64_t> left{0};
+  std::atomic<bool> has_failed{false};
+};
+Uses& uses() noexcept {
+  static Uses& shared =
+      *new (::mmap(nullptr, sizeof(Uses), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0)) Uses;
+  return shared;
+}
 
 /// Whether this use of a function is the one that fails. The stand-ins for a device's runtime are not under test.
 bool fails_now(SystemCall call) noexcept {
   if (failing.load(std::memory_order_acquire) != static_cast<int>(call)) return false;
   if (rondo_stand_in_is_inside() || rondo_cuda_stand_in_is_inside()) return false;
-  if (uses_left.fetch_sub(1) != 1) return false;
-  has_failed = true;
+  if (uses().left.fetch_sub(1) != 1) return false;
+  uses().has_failed = true;
   return true;
 }
 bool fails_with_errno(SystemCall call) noexcept {
@@ -171,7 +181,7 @@ ssize_t write(int file, const void* from, std::size_t size) {
   if (!fails_with_errno(SystemCall::write)) return real(file, from, size);
   if (wanted_error != 0) return -1;
   wanted_error = ENOSPC;
-  uses_left = 1;
+  uses().left = 1;
   return real(file, from, size / 2);
 }
 ssize_t writev(int file, const iovec* parts, int count) {
@@ -199,7 +209,7 @@ pid_t fork() noexcept {
   if (fails_with_errno(SystemCall::process)) return -1;
   static auto* const real = next<decltype(fork)>("fork");
   const pid_t child = real();
-  if (child == 0) failing = -1;
+  if (child == 0 && failing != static_cast<int>(SystemCall::library)) failing = -1;
   return child;
 }
 
@@ -214,20 +224,27 @@ int socketpair(int domain, int type, int protocol, int ends[2]) noexcept {
   return real(domain, type, protocol, ends);
 }
 
+void* dlopen(const char* path, int flags) noexcept {
+  static auto* const real = next<void*(const char*, int)>("dlopen");
+  // dlerror() then has the reason, as it does for any library that is not there.
+  const bool fails = (flags & RTLD_NOLOAD) == 0 && fails_now(SystemCall::library);
+  return real(fails ? "/a library that fails" : path, flags);
+}
+
 }  // extern "C"
 
 namespace rondo::test {
 
 void fail_call(SystemCall call, std::uint64_t n, int error) noexcept {
-  has_failed = false;
+  uses().has_failed = false;
   wanted_error = error;
-  uses_left = n;
+  uses().left = n;
   failing.store(static_cast<int>(call), std::memory_order_release);
 }
 
 bool stop_failing() noexcept {
   failing = -1;
-  return has_failed;
+  return uses().has_failed;
 }
 
 Held held() { return {allocations, entries_of("/proc/self/fd"), entries_of("/proc/self/task")}; }

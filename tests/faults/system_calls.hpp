@@ -26,6 +26,7 @@ enum class SystemCall : std::uint8_t {
   rename,
   process,  ///< fork
   channel,  ///< pipe2, socketpair
+  library,  ///< dlopen of a library that is to be loaded; also in the processes that this one forks
 };
 
 /// Makes the `n`th use of a function fail with `error`, and no other use, in any thread of this process. Uses are

@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <optional>
 #include <span>
+#include <type_traits>
 #include <utility>
 
 namespace rondo::fuzz {
@@ -36,6 +37,7 @@ class SessionUnderTest {
     finish();
     if (!is_over_) {
       for (const std::size_t resident : {0U, 1U}) download(resident);
+      check_arrays();
     }
     release_arena();
     require(session_.close().ok() && session_.close().ok());
@@ -47,7 +49,7 @@ class SessionUnderTest {
 
   /// One call of the session, or a few, with a check of what they do.
   void step(Bytes& bytes, SessionUnderTest* other) {
-    switch (bytes.take() % 16) {
+    switch (bytes.take() % 20) {
       case 0: return round(bytes, [this](auto& m) { return run_plainly(m); });
       case 1: return round(bytes, [this](auto& m) { return with_pairs_reversed(g_, m, run()); });
       case 2: return round(bytes, [this](auto& m) { return with_pairs(g_, m, run_by_steps()); });
@@ -63,7 +65,10 @@ class SessionUnderTest {
       case 12: return move_arena(bytes.take() % 4 != 0);
       case 13: return prebind(bytes);
       case 14: return run_prebound(bytes, other);
-      default: return bytes.take() % 4 == 0 ? close() : round_by_number(bytes);  // seldom, so that programs become long
+      case 15: return bytes.take() % 4 == 0 ? close() : round_by_number(bytes);  // seldom, so that programs become long
+      case 16: return submit_by_number(bytes);
+      case 17: return round_on_device(bytes);
+      default: return change_array(bytes);
     }
   }
   /// Another session of the process has failed.
@@ -81,6 +86,15 @@ class SessionUnderTest {
     HostMemory memory, expected;
     bool is_open = false;
   };
+  /// Device memory that rounds may bind to any of x, w, s and y.
+  struct Array {
+    std::optional<DeviceArray<Word>> memory;
+    Words holds{};
+  };
+  /// The array that a round binds to each of x, w, s and y, or on_host. Lower numbers are arrays that were released.
+  using Places = std::array<int, 4>;
+  static constexpr int on_host = -1;
+  static constexpr Places all_on_host{on_host, on_host, on_host, on_host};
 
   [[nodiscard]] static Word number(Bytes& bytes) { return bytes.take() % 64; }
   static void fill(Bytes& bytes, HostMemory& m) {
@@ -103,20 +117,45 @@ class SessionUnderTest {
   [[nodiscard]] bool is_blocked() const {
     return (g_.uses_resident[0] && !is_uploaded_[0]) || (g_.uses_resident[1] && !is_uploaded_[1]);
   }
-  /// What a round leaves in the host's memory; the state is then that after the round.
-  HostMemory expect(const HostMemory& m) {
-    if (!is_held_[0]) in_arena_[0] = m.x;
-    if (!is_held_[1]) in_arena_[1] = m.w;
-    state_.at[SessionGraph::number_x] = in_arena_[0];
-    state_.at[SessionGraph::number_w] = in_arena_[1];
-    state_.at[SessionGraph::number_s] = m.s;
+  [[nodiscard]] Words& holds(int array) { return arrays_[static_cast<std::size_t>(array)].holds; }
+  [[nodiscard]] bool is_held_in(int array) const {
+    return (is_held_[0] && last_[0] == array) || (is_held_[1] && last_[1] == array);
+  }
+  /// Chooses arrays for a round. No tensor is written where another one is.
+  [[nodiscard]] Places choose(Bytes& bytes) const {
+    Places places = all_on_host;
+    const int choices = bytes.take();
+    for (std::size_t t = 0; t < places.size(); ++t) {
+      const int array = choices >> (2 * t) & 3;
+      if (array == 3 || !arrays_[static_cast<std::size_t>(array)].memory) continue;
+      const bool is_taken = is_held_in(array) || places[0] == array || places[1] == array || places[2] == array;
+      if (t < 2 ? !is_held_[t] : !is_taken) places[t] = array;
+    }
+    return places;
+  }
+  void check_arrays() {
+    for (const Array& array : arrays_) {
+      Words values{};
+      if (array.memory) require(session_.download(*array.memory, values).ok() && values == array.holds);
+    }
+  }
+  /// What a round leaves in the host's memory; the state and the arrays are then those after the round.
+  HostMemory expect(const HostMemory& m, const Places& places) {
+    for (const std::size_t i : {0U, 1U}) {
+      if (!is_held_[i]) last_[i] = places[i];
+      if (!is_held_[i] && places[i] == on_host) kept_[i] = i == 0 ? m.x : m.w;
+      state_.at[i] = last_[i] < 0 ? kept_[i] : holds(last_[i]);
+    }
+    last_[2] = places[2], last_[3] = places[3];
+    HostMemory expected = m;
+    Words& s = places[2] < 0 ? expected.s : holds(places[2]);
+    state_.at[SessionGraph::number_s] = s;
     state_.shift = m.shift;
     g_.run(state_);
     has_run_ = true;
     ++rounds_;
-    HostMemory expected = m;
-    expected.s = state_.at[SessionGraph::number_s];
-    expected.y = state_.at[SessionGraph::number_y];
+    s = state_.at[SessionGraph::number_s];
+    (places[3] < 0 ? expected.y : holds(places[3])) = state_.at[SessionGraph::number_y];
     return expected;
   }
   /// A call that is refused leaves everything as it is.
@@ -127,51 +166,76 @@ class SessionUnderTest {
     const Status status = call();
     require(status.code() == code && !status.poisoned() && !session_.poisoned());
     require(memory_ == before && session_.rounds() == rounds_);
+    check_arrays();
   }
   template <class Run>
-  void round_of(HostMemory& m, const Run& run) {
+  void round(Bytes& bytes, const Run& run, const Places& places = all_on_host) {
+    finish();
+    HostMemory& m = memory_;
+    fill(bytes, m);
     if (is_blocked()) return refuse(Errc::uninitialized_read, [&] { return run(m); });
-    const HostMemory expected = expect(m);
+    const HostMemory expected = expect(m, places);
     const Status status = run(m);
     require(status.ok() && m == expected && session_.rounds() == rounds_);
+    check_arrays();
   }
-  template <class Run>
-  void round(Bytes& bytes, const Run& run) {
-    finish();
-    fill(bytes, memory_);
-    round_of(memory_, run);
-  }
-  /// With bindings that the program knows by their number only.
-  void round_by_number(Bytes& bytes) {
-    if (!bindings_) {
-      bindings_.emplace(session_);
-      const auto bind = [&](TensorKey key, auto& memory) {
-        require(bindings_->bind(key.tensor(), static_cast<void*>(&memory), rondo::Bytes{sizeof(memory)}).ok());
-      };
-      bind(g_.y.key, memory_.y);
-      bind(g_.x.key, memory_.x);
-      bind(g_.w.key, memory_.w);
-      bind(g_.shift.key, memory_.shift);
-      bind(g_.s.key, memory_.s);
-    }
-    const Status refused = bindings_->bind(g_.x.key.tensor(), static_cast<void*>(&memory_.w), rondo::Bytes{4});
+  /// Binds what the program knows by its number only.
+  void bind_by_number(HostMemory& m, const Places& places) {
+    if (!bindings_) bindings_.emplace(session_);
+    constexpr rondo::Bytes size{sizeof(Words)};
+    const auto bind = [&](TensorKey key, Words& host, int array) {
+      const TensorId tensor = key.tensor();
+      if (array < 0) return require(bindings_->bind(tensor, static_cast<void*>(&host), size).ok());
+      const auto device = arrays_[static_cast<std::size_t>(array)].memory->span().data();
+      require(bindings_->bind(tensor, device.template as<std::byte>(), size).ok());
+    };
+    bind(g_.y.key, m.y, places[3]);
+    bind(g_.x.key, m.x, places[0]);
+    bind(g_.w.key, m.w, places[1]);
+    bind(g_.s.key, m.s, places[2]);
+    require(bindings_->bind(g_.shift.key.tensor(), static_cast<void*>(&m.shift), rondo::Bytes{sizeof(Word)}).ok());
+    const Status refused = bindings_->bind(g_.x.key.tensor(), static_cast<void*>(&m.w), rondo::Bytes{4});
     require(refused.code() == Errc::wrong_size);
-    round(bytes, [this](auto&) { return session_.run_round(*bindings_); });
+    by_number_ = places;
+  }
+  void round_by_number(Bytes& bytes) {
+    const Places places = choose(bytes);
+    const auto run = [&](HostMemory& m) {
+      bind_by_number(m, places);
+      return session_.run_round(*bindings_);
+    };
+    round(bytes, run, places);
+  }
+  void submit_by_number(Bytes& bytes) {
+    if constexpr (is_pipelined) {
+      if (is_blocked()) return round_by_number(bytes);
+      const Places places = choose(bytes);
+      const auto submit = [&](HostMemory& m) {
+        bind_by_number(m, places);
+        return session_.submit_round(*bindings_).submitted();
+      };
+      fly(bytes, submit, places);
+    } else {
+      round_by_number(bytes);
+    }
   }
   void submit(Bytes& bytes) {
     if constexpr (is_pipelined) {
       if (is_blocked()) return round(bytes, [this](auto& m) { return run_plainly(m); });
-      if (next_ == flights_.size()) finish();
-      Flight& flight = flights_[next_++];
-      fill(bytes, flight.memory);
-      flight.expected = expect(flight.memory);
-      flight.is_open = true;
-      require(with_pairs(g_, flight.memory, [this](const auto&... pairs) { return session_.submit_round(pairs...); })
-                  .submitted()
-                  .ok());
+      const auto submit = [this](const auto&... pairs) { return session_.submit_round(pairs...).submitted(); };
+      fly(bytes, [&](HostMemory& m) { return with_pairs(g_, m, submit); }, all_on_host);
     } else {
       round(bytes, [this](auto& m) { return run_plainly(m); });
     }
+  }
+  template <class Submit>
+  void fly(Bytes& bytes, const Submit& submit, const Places& places) {
+    if (next_ == flights_.size()) finish();
+    Flight& flight = flights_[next_++];
+    fill(bytes, flight.memory);
+    flight.expected = expect(flight.memory, places);
+    flight.is_open = true;
+    require(submit(flight.memory).ok());
   }
   void finish() {
     if constexpr (is_pipelined) {
@@ -190,12 +254,13 @@ class SessionUnderTest {
     if (is_held_[i]) {
       require(session_.release_hold(input).ok());
       is_held_[i] = false;
+      if (last_[i] < on_host && !is_held_in(last_[i])) has_run_ = false;  // the memory is released now
     } else if (!has_run_) {
       refuse(Errc::unbound_tensor, [&] { return session_.hold(input); });
     } else {
       const Status status = session_.hold(input);
       const bool is_kept = g_.graph.tensors()[index(input.key.tensor())].kept;
-      require(status.ok() || (!is_kept && status.code() == Errc::shared_memory));
+      require(status.ok() || (!is_kept && last_[i] == on_host && status.code() == Errc::shared_memory));
       is_held_[i] = status.ok();
     }
   }
@@ -249,6 +314,13 @@ class SessionUnderTest {
         session_.prebind(bind(g_.x, small), bind(g_.w, m.w), bind(g_.s, m.s), bind(g_.y, m.y), bind(g_.shift, m.shift));
     require(bound.status().code() == Errc::wrong_size);
     refuse(is_blocked() ? Errc::uninitialized_read : Errc::wrong_size, [&] { return session_.run_round(bound); });
+    auto on_device = session_.allocate(g_.x);
+    const DeviceSpan<Word> whole = on_device.span();
+    const DeviceSpan<Word> moved{whole.data().offset(rondo::Bytes{sizeof(Word)}), n};
+    if (takes_x) run(Errc::wrong_size, bind(g_.x, DeviceSpan<Word>{whole.data(), n - 1}));
+    if (takes_x) run(Errc::misaligned, bind(g_.x, moved));
+    require(on_device.release().ok());
+    if (takes_x) run(Errc::null_memory, bind(g_.x, on_device));
     refuse(Errc::wrong_size, [&] { return session_.upload(g_.r, small); });
     refuse(Errc::null_memory, [&] { return session_.download(g_.q, null); });
     refuse(Errc::wrong_tensor, [&] { return session_.upload(other.r, m.x); });
@@ -310,6 +382,7 @@ class SessionUnderTest {
     is_over_ = true;
     release_arena();
     require(session_.close().ok());
+    for (Array& array : arrays_) require(!array.memory || array.memory->size() == 0);
     require(session_.upload(g_.r, memory_.x).code() == Errc::closed);
     require(with_pairs(g_, memory_, Prebind{&session_}).status().code() == Errc::closed);
   }
@@ -327,9 +400,10 @@ class SessionUnderTest {
     require(session_.move_arena({to, size.value}).ok());
     release_arena();
     arena_ = to;
-    // It copies nothing: what is held must be bound, and residents must be uploaded.
+    // It copies nothing: what is held there must be bound, and residents must be uploaded.
     has_run_ = false;
-    is_held_ = is_uploaded_ = {};
+    is_uploaded_ = {};
+    for (const std::size_t i : {0U, 1U}) is_held_[i] = is_held_[i] && last_[i] != on_host;
     is_stale_ = true;
   }
   void release_arena() {
@@ -337,6 +411,51 @@ class SessionUnderTest {
     const Status status = session_.platform().release(arena_);
     require(status.ok() || session_.poisoned());
     arena_ = DevicePtr<std::byte>();
+  }
+
+  /// Allocates an array, uploads to it, or releases it, maybe while rounds in flight or held inputs use it.
+  void change_array(Bytes& bytes) {
+    const auto choices = bytes.take();
+    const int number = choices % 3;
+    Array& array = arrays_[static_cast<std::size_t>(number)];
+    if (!array.memory || choices / 4 % 2 == 0) {
+      finish();
+      if (!array.memory) array.memory.emplace(choices / 8 % 2 == 0 ? session_.allocate(g_.x) : session_.allocate(g_.y));
+      array.holds.fill(SessionUnderTest::number(bytes));
+      array.holds.front() = choices;
+      return require(session_.upload(*array.memory, array.holds).ok());
+    }
+    require(array.memory->release().ok() && array.memory->size() == 0);
+    array.memory.reset();
+    const bool is_held = is_held_in(number);
+    const Words held = array.holds;
+    for (const std::size_t t : {0U, 1U, 2U, 3U}) {
+      if (last_[t] == number && !is_held) has_run_ = false;  // hold() would hold what is gone
+      if (last_[t] == number && t < 2) kept_[t] = held;
+      if (last_[t] == number) last_[t] = last_gone_ - 1;
+    }
+    if constexpr (std::is_same_v<DefaultPolicies::Check, CheckMemory>) {
+      bool is_bound = false;
+      for (const std::size_t t : {0U, 1U, 2U, 3U}) {
+        is_bound = is_bound || (by_number_[t] == number && !is_held && (t > 1 || !is_held_[t]));
+      }
+      if (is_bound) {
+        refuse(is_blocked() ? Errc::uninitialized_read : Errc::stale_memory,
+               [&] { return session_.run_round(*bindings_); });
+      }
+    }
+    for (int& place : by_number_) place = place == number ? on_host : place;
+    --last_gone_;
+  }
+  /// With pairs of device memory.
+  void round_on_device(Bytes& bytes) {
+    auto &x = arrays_[0].memory, &y = arrays_[1].memory;
+    if (!x || !y || is_held_in(1)) return;
+    const auto run = [&](HostMemory& m) {
+      return session_.run_round(bind(g_.x, *x), bind(g_.w, m.w), bind(g_.s, m.s), bind(g_.y, *y),
+                                bind(g_.shift, m.shift));
+    };
+    round(bytes, run, {is_held_[0] ? last_[0] : 0, on_host, on_host, 1});
   }
 
   void prebind(Bytes& bytes) {
@@ -366,7 +485,11 @@ class SessionUnderTest {
   DevicePtr<std::byte> arena_;
   HostMemory memory_;
   SessionGraph::State state_;
-  std::array<Words, 2> in_arena_{};  ///< what x and w hold
+  std::array<Array, 3> arrays_;
+  Places last_ = all_on_host;       ///< those of the last round, and of inputs that are held
+  Places by_number_ = all_on_host;  ///< those of bindings_
+  int last_gone_ = on_host;
+  std::array<Words, 2> kept_{};  ///< what x and w hold, unless it is in an array
   std::array<Flight, 3> flights_{};
   std::size_t next_ = 0;
   std::uint64_t rounds_ = 0;

@@ -128,16 +128,16 @@ Status Instance<P, Policies, Graph, Layout>::find_stale_memory(std::span<const B
   for (std::size_t p = 0; p < held_.size(); ++p) {
     if (is_held(p) && is_carried_in_args(record(p).direction)) continue;
     const std::uint64_t device = is_held(p) ? address(p) : bindings[p].device;
+    const std::uint64_t since = is_held(p) ? registry.bound_now : bound_at;  // a held one is not of them
     const auto host = reinterpret_cast<std::uintptr_t>(bindings[p].data);
-    const Staleness found = device != 0 ? registry.check_bound(space_, arena, device, record(p).bytes, bound_at)
-                                        : registry.check(memory::Space::host, host, record(p).bytes, bound_at);
+    const Staleness found = device != 0 ? registry.check_bound(space_, arena, device, record(p).bytes, since)
+                                        : registry.check(memory::Space::host, host, record(p).bytes, since);
     if (found != Staleness::none) return refuse(found, tensor(p));
   }
   const Staleness found = registry.check(space_, arena, layout_.arena_bytes().value);
   if (found == Staleness::none) return {};
-  const auto tensors = graph_.view().tensors;
   std::uint32_t t = 0;  // the first tensor in the arena
-  while (t + 1 < tensors.size() && is_carried_in_args(tensors[t].direction)) ++t;
+  while (t + 1 < graph_.view().tensors.size() && is_carried_in_args(graph_.view().tensors[t].direction)) ++t;
   return refuse(found, t);
 }
 

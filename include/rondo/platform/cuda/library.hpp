@@ -4,6 +4,7 @@
 
 #include <rondo/error.hpp>
 #include <rondo/platform/cuda/driver.hpp>
+#include <rondo/platform/streams/library_fault.hpp>
 
 #include <dlfcn.h>
 
@@ -34,12 +35,15 @@ void fill(Calls& calls, const char* library, Find find) {
 
 /// Opens libcuda.so.1, or the library that the environment variable RONDO_CUDA_LIBRARY names. It stays open until the
 /// process ends.
-/// @throws Error no_such_device, with the places that were searched; unsupported if the driver is too old
+/// @throws Error no_such_device, with the places that were searched or with what is wrong with the library; unsupported
+/// if the driver is too old
 inline void open_library(Calls& calls) {
   const char* path = std::getenv("RONDO_CUDA_LIBRARY");
   if (path == nullptr || *path == '\0') path = "libcuda.so.1";
   void* const library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {
+    if (const Error::Text fault = streams::library_fault(path); !fault.empty())
+      throw Error(Errc::no_such_device, fault);
     const char* where = std::getenv("LD_LIBRARY_PATH");
     if (where == nullptr || *where == '\0') where = "the system's library folders";
     throw Error(Errc::no_such_device,

@@ -67,8 +67,9 @@ struct HcclCalls {
       constexpr const char* name = "libhccl.so";
       void* const library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
       if (library == nullptr) {
-        throw Error(Errc::unsupported,
-                    Error::Text("libhccl.so not found; install the vendor's toolkit, and set LD_LIBRARY_PATH"));
+        constexpr const char* missing = "libhccl.so not found; install the vendor's toolkit, and set LD_LIBRARY_PATH";
+        const Error::Text fault = streams::library_fault(name);
+        throw Error(Errc::unsupported, fault.empty() ? Error::Text(missing) : fault);
       }
       HcclCalls c;
       const auto find = [&]<class Function>(const char* symbol, Function*& slot) {

@@ -4,6 +4,7 @@
 
 #include <rondo/error.hpp>
 #include <rondo/platform/onboard/acl.hpp>
+#include <rondo/platform/streams/library_fault.hpp>
 
 #include <dlfcn.h>
 
@@ -35,17 +36,20 @@ inline void fill(Calls& calls, void* library, const char* name) {
 
 /// Opens libacl_rt.so, else libascendcl.so (of older packages), else the file that the environment variable
 /// RONDO_ACL_LIBRARY names. The library stays open until the process ends. @throws Error no_such_device, with the
-/// places that were searched
+/// places that were searched or with what is wrong with the first library that is there
 inline void open_library(Calls& calls) {
   Error::Text looked;
+  Error::Text fault;
   for (const char* const name : {"libacl_rt.so", "libascendcl.so", static_cast<const char*>(nullptr)}) {
     const char* const path = name != nullptr ? name : std::getenv("RONDO_ACL_LIBRARY");
     if (path == nullptr || *path == '\0') continue;
     if (void* const library = dlopen(path, RTLD_NOW | RTLD_LOCAL); library != nullptr)
       return fill(calls, library, path);
+    if (fault.empty()) fault = streams::library_fault(path);
     if (!looked.empty()) looked.append(", ");
     looked.append(path);
   }
+  if (!fault.empty()) throw Error(Errc::no_such_device, fault);
   const char* where = std::getenv("LD_LIBRARY_PATH");
   if (where == nullptr || *where == '\0') where = "the system's library folders";
   throw Error(Errc::no_such_device,

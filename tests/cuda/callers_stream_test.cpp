@@ -269,7 +269,7 @@ TEST_CASE("while another thread captures in the global mode, sessions open, run 
       const Floats x(Graph::n, 1), w(Graph::n, 1);
       Floats y(Graph::n), s(Graph::n, 10);
       const auto ticket = in_flight.submit_round(bind(g.x, x), bind(g.w, w), bind(g.y, y), bind(g.s, s));
-      while (in_flight.poll() == 0) std::this_thread::yield();
+      while (in_flight.poll() != 0) std::this_thread::yield();
       need(in_flight.wait(ticket).ok() && y == Floats(Graph::n, 6), "a round in flight");
     } catch (const Error& e) {
       failed.emplace_back(e.what());

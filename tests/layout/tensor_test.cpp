@@ -32,7 +32,7 @@ static_assert(is_plain<CopiedPair<float, Direction::inout>, 24>);
 static_assert(is_plain<DevicePair<float, Direction::resident>, 24> &&
               is_plain<DevicePair<float, Direction::workspace>, 24>);
 
-static_assert(is_plain<detail::Binding, 40>);
+static_assert(is_plain<detail::Binding, 48>);
 static_assert(std::is_trivially_copyable_v<Prebound<detail::Resolved<2, 3, 4, 1, true>, 2>>);
 
 // A view is an address and its extents.

@@ -140,7 +140,7 @@ TEST_CASE_TEMPLATE("A held input, and the arena itself, are refused when their m
   f.runs(bind(f.g.x, f.x), bind(f.g.y, f.y));
   CHECK(f.y == Floats(n, 7));
   f.y.assign(n, 0);
-  f.runs(older);  // than what is held, which is not a part of it
+  f.runs(older);  // made before the memory that is held was allocated
   CHECK(f.y == Floats(n, 7));
   memory.reset();
   CHECK(f.session.run_round(bind(f.g.x, f.x), bind(f.g.y, f.y)).code() == Errc::stale_memory);

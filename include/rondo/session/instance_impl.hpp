@@ -128,7 +128,7 @@ Status Instance<P, Policies, Graph, Layout>::find_stale_memory(std::span<const B
   for (std::size_t p = 0; p < held_.size(); ++p) {
     if (is_held(p) && is_carried_in_args(record(p).direction)) continue;
     const std::uint64_t device = is_held(p) ? address(p) : bindings[p].device;
-    const std::uint64_t since = is_held(p) ? registry.bound_now : bound_at;  // held: not what was bound then
+    const std::uint64_t since = is_held(p) ? registry.bound_now : bound_at;  // a held port ignores what is bound
     const auto host = reinterpret_cast<std::uintptr_t>(bindings[p].data);
     const Staleness found = device != 0 ? registry.check_bound(space_, arena, device, record(p).bytes, since)
                                         : registry.check(memory::Space::host, host, record(p).bytes, since);

@@ -17,6 +17,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstdint>
 #include <cstring>
 #include <string>
 #include <vector>
@@ -192,6 +193,18 @@ TEST_CASE_TEMPLATE("A library call takes ports: a round copies device memory to 
   REQUIRE(session.run_round(bind(x, one.span()), bind(y, to.span())).ok());
   CHECK(to.values() == turned(in, 1));
   REQUIRE(session.release_hold(x).ok());
+  // Memory with strides is copied to and from the fixed addresses directly.
+  DeviceFloats apart(session.platform(), 2 * size), apart_to(session.platform(), 2 * size);
+  Floats spread(2 * size, -1), expected(2 * size, -1);
+  for (std::size_t i = 0; i < size; ++i) spread[2 * i] = in[i], expected[2 * i] = turned(in, 1)[i];
+  apart.write(spread);
+  apart_to.fill(-1);
+  const std::int64_t extents[] = {size}, strides[] = {8};
+  const StridedLayout layout(4, extents, strides, 1);
+  REQUIRE(bindings.bind(x.key.tensor(), apart.span().data().template as<std::byte>(), layout).ok());
+  REQUIRE(bindings.bind(y.key.tensor(), apart_to.span().data().template as<std::byte>(), layout).ok());
+  REQUIRE(session.run_round(bindings).ok());
+  CHECK(apart_to.values() == expected);
   // A round writes no memory that it also binds to another tensor.
   const Status status = session.run_round(bind(x, one.span()), bind(y, one.span()));
   CHECK(status.code() == Errc::overlapping);

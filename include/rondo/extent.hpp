@@ -2,9 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <rondo/types.hpp>
+
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 
 namespace rondo {
 
@@ -127,8 +130,9 @@ class Dim {
   std::uint32_t size_ = 0;
 };
 
-/// One dimension of a Shape: an integer, or an expression of symbols. An expression of numbers alone becomes its value.
-/// A value that is negative or beyond 2^63-1, or that an expression does not have, becomes -1, which graphs refuse.
+/// One dimension of a SymbolicShape: an integer, or an expression of symbols. An expression of numbers alone becomes
+/// its value. A value that is negative or beyond 2^63-1, or that an expression does not have, becomes -1, which graphs
+/// refuse.
 struct Extent {
   std::int64_t value = 0;  ///< of a plain extent
   Dim dim{};               ///< of a symbolic extent; empty otherwise
@@ -145,6 +149,48 @@ struct Extent {
       value = found.ok && found.value >= 0 ? found.value : -1;
     }
   }
+};
+
+/// The extents of a tensor as a graph declares them: integers, or expressions of the graph's symbols. Each Shape is
+/// one.
+class SymbolicShape {
+ public:
+  constexpr SymbolicShape() noexcept = default;
+  constexpr SymbolicShape(const Shape& plain) noexcept : plain_{plain} {}  // NOLINT(google-explicit-constructor)
+  constexpr SymbolicShape(std::initializer_list<Extent> extents) noexcept
+      : SymbolicShape{extents.begin(), extents.size()} {}
+  /// Creates a shape of `rank` extents.
+  constexpr SymbolicShape(const Extent* extents, std::size_t rank) noexcept {
+    std::int64_t plain[max_rank] = {};
+    for (std::size_t d = 0; d < rank && d < max_rank; ++d) {
+      plain[d] = extents[d].value;
+      dims_[d] = extents[d].dim;
+      symbolic_ = symbolic_ || !extents[d].dim.empty();
+    }
+    plain_ = Shape(plain, rank);
+  }
+
+  /// The rank. May exceed max_rank; the graph refuses such a shape.
+  [[nodiscard]] constexpr std::size_t rank() const noexcept { return plain_.rank(); }
+  /// The number of elements along dimension `d`, if that is an integer.
+  [[nodiscard]] constexpr std::int64_t extent(std::size_t d) const noexcept { return plain_.extent(d); }
+  /// Whether any extent is an expression.
+  [[nodiscard]] constexpr bool is_symbolic() const noexcept { return symbolic_; }
+  /// The expression of dimension `d`; empty for an integer.
+  [[nodiscard]] constexpr const Dim& dim(std::size_t d) const noexcept { return dims_[d]; }
+  /// The extents that are integers; 0 in place of each expression.
+  [[nodiscard]] constexpr const Shape& plain() const noexcept { return plain_; }
+  /// The number of elements along dimension `d` for these values of the symbols, by number.
+  [[nodiscard]] constexpr Dim::Value evaluate(std::size_t d, const std::int64_t* symbols) const noexcept {
+    return dims_[d].empty() ? Dim::Value{plain_.extent(d), true} : dims_[d].evaluate(symbols);
+  }
+
+  friend constexpr bool operator==(const SymbolicShape&, const SymbolicShape&) noexcept = default;
+
+ private:
+  Shape plain_;
+  Dim dims_[max_rank] = {};
+  bool symbolic_ = false;
 };
 
 }  // namespace rondo

@@ -2,9 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <rondo/extent.hpp>
-
 #include <compare>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
@@ -167,41 +166,39 @@ inline constexpr std::size_t max_rank = 5;
 /// The extents of a tensor, outermost first, in row-major order without gaps. Rank 0 is a scalar: one element.
 class Shape {
  public:
-  constexpr Shape() noexcept = default;
-  constexpr Shape(std::initializer_list<Extent> extents) noexcept : rank_{extents.size()} {
-    std::size_t d = 0;
-    for (const Extent e : extents) {
-      if (d == max_rank) break;
-      dims_[d] = e.dim;
-      symbolic_ = symbolic_ || !e.dim.empty();
-      extents_[d++] = e.value;
+  /// An extent, from an integer of any type. One that is negative or beyond 2^63-1 becomes -1, which graphs refuse.
+  struct Number {
+    std::int64_t value = 0;
+    template <std::integral Integer>
+    constexpr Number(Integer n) noexcept  // NOLINT(google-explicit-constructor)
+        : value{static_cast<std::int64_t>(n) < 0 ? -1 : static_cast<std::int64_t>(n)} {}
+    template <class Symbolic>
+      requires requires(const Symbolic& size) { size.has_symbols(); }
+    constexpr Number(const Symbolic&) noexcept {  // NOLINT(google-explicit-constructor)
+      static_assert(std::integral<Symbolic>,
+                    "rondo: memory has a shape of numbers, from which the values of symbols follow; pass its extents");
     }
-  }
+  };
 
-  /// Creates a shape of `rank` plain extents.
+  constexpr Shape() noexcept = default;
+  constexpr Shape(std::initializer_list<Number> extents) noexcept : rank_{extents.size()} {
+    for (std::size_t d = 0; d < rank_ && d < max_rank; ++d) extents_[d] = extents.begin()[d].value;
+  }
+  /// Creates a shape of `rank` extents.
   constexpr Shape(const std::int64_t* extents, std::size_t rank) noexcept : rank_{rank} {
     for (std::size_t d = 0; d < rank && d < max_rank; ++d) extents_[d] = extents[d];
   }
 
   /// The rank. May exceed max_rank; the graph refuses such a shape.
   [[nodiscard]] constexpr std::size_t rank() const noexcept { return rank_; }
-  /// The number of elements along dimension `d`, if it is not symbolic.
+  /// The number of elements along dimension `d`.
   [[nodiscard]] constexpr std::int64_t extent(std::size_t d) const noexcept { return extents_[d]; }
-  /// Whether any extent is symbolic. extent() is meaningless for each dimension whose dim() is not empty.
-  [[nodiscard]] constexpr bool is_symbolic() const noexcept { return symbolic_; }
-  [[nodiscard]] constexpr const Dim& dim(std::size_t d) const noexcept { return dims_[d]; }
-  /// The number of elements along dimension `d` for these values of the symbols, by number.
-  [[nodiscard]] constexpr Dim::Value evaluate(std::size_t d, const std::int64_t* symbols) const noexcept {
-    return dims_[d].empty() ? Dim::Value{extents_[d], true} : dims_[d].evaluate(symbols);
-  }
 
   friend constexpr bool operator==(const Shape&, const Shape&) noexcept = default;
 
  private:
   std::size_t rank_ = 0;
   std::int64_t extents_[max_rank] = {};
-  Dim dims_[max_rank] = {};
-  bool symbolic_ = false;
 };
 
 }  // namespace rondo

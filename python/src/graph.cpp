@@ -64,33 +64,21 @@ Extent extent_of(erased::Graph& graph, py::handle extent) {
   return Extent{integer_of(extent)};
 }
 
-Shape shape_of(erased::Graph& graph, const py::object& extents) {
-  Extent e[max_rank] = {1, 1, 1, 1, 1};
+SymbolicShape shape_of(erased::Graph& graph, const py::object& extents) {
   const bool is_one = is_number(extents) || py::isinstance<py::str>(extents);
-  const py::tuple list = is_one ? py::make_tuple(extents) : py::tuple(extents);
-  const std::size_t rank = list.size();
-  for (std::size_t d = 0; d < rank && d < max_rank; ++d) e[d] = extent_of(graph, list[d]);
-  switch (rank) {
-    case 0: return {};
-    case 1: return {e[0]};
-    case 2: return {e[0], e[1]};
-    case 3: return {e[0], e[1], e[2]};
-    case 4: return {e[0], e[1], e[2], e[3]};
-    case 5: return {e[0], e[1], e[2], e[3], e[4]};
-    default: break;
+  std::vector<Extent> list;
+  for (const py::handle extent : is_one ? py::make_tuple(extents) : py::tuple(extents)) {
+    list.push_back(extent_of(graph, extent));
   }
-  constexpr std::int64_t ones[max_rank] = {1, 1, 1, 1, 1};
-  return {ones, rank};  // more dimensions than there may be are refused by the graph
+  return {list.data(), list.size()};
 }
 
 Tensor tensor_at(const erased::Graph& graph, std::size_t t) {
   const graph::TensorRecord& record = graph.tasks.tensors()[t];
-  return {graph.tasks.interface().key(t),
-          std::string(graph.tasks.name(record.name)),
-          record.type,
-          record.shape,
-          record.direction,
-          shape_tuple(record.shape, graph.tasks)};
+  const SymbolicShape shape = graph.tasks.declared_shape(record);
+  return {
+      graph.tasks.interface().key(t), std::string(graph.tasks.name(record.name)), record.type, shape, record.direction,
+      shape_tuple(shape, graph.tasks)};
 }
 
 bool has_text(const py::object& extents) {
@@ -216,7 +204,7 @@ std::int64_t integer_of(py::handle extent) {
   return number;
 }
 
-py::tuple shape_tuple(const Shape& shape, const TaskGraph& graph) {
+py::tuple shape_tuple(const SymbolicShape& shape, const TaskGraph& graph) {
   py::tuple tuple(shape.rank());
   for (std::size_t d = 0; d < shape.rank(); ++d) {
     const Dim& dim = shape.dim(d);

@@ -18,7 +18,7 @@ struct Tensor {
   TensorKey key;
   std::string name;
   DataType type;
-  Shape shape;  ///< its own, or that of reshape()
+  SymbolicShape shape;  ///< its own, or that of reshape()
   Direction direction;
   pybind11::tuple extents;  ///< the shape as Python shows it: numbers, and expressions as text
 };
@@ -40,7 +40,7 @@ struct Graph {
 [[nodiscard]] std::int64_t integer_of(pybind11::handle extent);
 
 /// A shape as Python shows it. Expressions that are no lone symbols are shown as "…".
-[[nodiscard]] pybind11::tuple shape_tuple(const Shape& shape, const TaskGraph& graph);
+[[nodiscard]] pybind11::tuple shape_tuple(const SymbolicShape& shape, const TaskGraph& graph);
 
 /// Adds rondo.Graph, rondo.Tensor, rondo.kernels() and rondo._register().
 void define_graph(pybind11::module_& module);

@@ -29,7 +29,7 @@ struct Port {
   std::string text;       ///< the name again
   TensorId tensor{};
   DataType type{};
-  Shape shape;
+  SymbolicShape shape;
   Direction direction{};
   std::uint64_t bytes = 0;  ///< of a shape without symbols
   pybind11::dtype dtype;

@@ -120,8 +120,9 @@ class Session {
       const graph::TensorRecord& record = view.tensors[t];
       const std::string name(view.name(record.name));
       tensors_.push_back({py::reinterpret_steal<py::object>(PyUnicode_InternFromString(name.c_str())), name,
-                          TensorId{static_cast<std::uint32_t>(t)}, record.type, record.shape, record.direction,
-                          record.bytes, numpy_dtype(record.type)});
+                          TensorId{static_cast<std::uint32_t>(t)}, record.type,
+                          graph.native.tasks.declared_shape(record), record.direction, record.bytes,
+                          numpy_dtype(record.type)});
       if (is_bound_each_round(record.direction)) ports_.push_back(t);
     }
     own_ = std::make_shared<Bound>();

@@ -37,7 +37,7 @@ erased::KernelArgument argument_of(const GraphObject& object, const erased::Kern
                  "; make the argument with rondo_tensor_argument");
   }
   const TensorKey key = key_of(argument.value.tensor);
-  return {key, erased::tensor_of(object.graph, key).shape, 0};
+  return {key, object.graph.tasks.declared_shape(erased::tensor_of(object.graph, key)), 0};
 }
 
 struct BodyFailed {};

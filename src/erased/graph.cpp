@@ -24,17 +24,6 @@ void add_symbols(TaskGraph& graph, const std::vector<std::string>& symbols) {
   for (std::size_t s = graph.symbols().size(); s < symbols.size(); ++s) (void)graph.dim(symbols[s]);
 }
 
-Shape shape_of(const std::vector<Extent>& extents) {
-  switch (extents.size()) {
-    case 0: return {};
-    case 1: return {extents[0]};
-    case 2: return {extents[0], extents[1]};
-    case 3: return {extents[0], extents[1], extents[2]};
-    case 4: return {extents[0], extents[1], extents[2], extents[3]};
-    default: return {extents[0], extents[1], extents[2], extents[3], extents[4]};
-  }
-}
-
 constexpr std::string_view what_declares_tensors = "the declaration of tensors";
 
 Direction direction_of(const Declaration& d, std::string_view text) {
@@ -65,7 +54,8 @@ std::vector<TensorKey> add_tensors(Graph& graph, std::string_view declarations, 
     add_symbols(tasks, parsed.symbols);
     std::vector<TensorKey> keys;
     for (const Declaration& d : parsed.list) {
-      keys.push_back(tasks.add_tensor(d.name, d.type, direction_of(d, declarations), shape_of(d.extents)));
+      keys.push_back(tasks.add_tensor(d.name, d.type, direction_of(d, declarations),
+                                      SymbolicShape(d.extents.data(), d.extents.size())));
     }
     return keys;
   };

@@ -97,7 +97,7 @@ TaskId SignatureKernel::add_task(const KernelRecord& kernel, TaskGraph& graph, B
       described.push_back({.kind = Kind::scalar, .bits = arguments[p].scalar});
     } else {
       const KernelArgument& a = arguments[p];
-      const bool is_own = graph.tensors()[index(a.tensor.tensor())].shape == a.shape;
+      const bool is_own = graph.declared_shape(graph.tensors()[index(a.tensor.tensor())]) == a.shape;
       described.push_back(
           {Kind::address, self.parameters_[p].access, a.tensor, is_own ? nullptr : &a.shape, self.parameters_[p].rank});
     }
@@ -114,7 +114,7 @@ void SignatureKernel::check_extents(std::span<const KernelArgument> arguments) c
   std::vector<std::optional<Value>> values(symbols_.size());
   for (std::size_t p = 0; p < parameters_.size(); ++p) {
     if (!parameters_[p].is_tensor) continue;
-    const Shape& shape = arguments[p].shape;
+    const SymbolicShape& shape = arguments[p].shape;
     const bool is_flat = parameters_[p].rank == 1 && shape.rank() != 1;  // all elements, whatever the dimensions
     if (!is_flat && shape.rank() != parameters_[p].rank) continue;       // refused by the graph
     for (std::size_t d = 0; d < parameters_[p].rank; ++d) {

@@ -35,7 +35,7 @@ struct KernelParameter {
 /// The argument for a parameter.
 struct KernelArgument {
   TensorKey tensor;
-  Shape shape;  ///< the tensor's own, or the one that it was reshaped to
+  SymbolicShape shape;  ///< the tensor's own, or the one that it was reshaped to
   ArgWord scalar = 0;
 };
 

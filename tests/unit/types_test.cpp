@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Rondo authors
 // SPDX-License-Identifier: Apache-2.0
+#include <rondo/extent.hpp>
 #include <rondo/types.hpp>
 
 #include <doctest/doctest.h>
@@ -128,7 +129,8 @@ TEST_CASE("Core types have names, and their count is that of the enumerators") {
   CHECK(core_type_count == 2);
 }
 
-TEST_CASE("An extent keeps any integer that fits and marks every other one as -1") {
+TEST_CASE_TEMPLATE("An extent keeps any integer that fits and marks every other one as -1", Extent, rondo::Extent,
+                   Shape::Number) {
   CHECK(Extent{0}.value == 0);
   CHECK(Extent{std::size_t{1024}}.value == 1024);
   CHECK(Extent{std::numeric_limits<std::int64_t>::max()}.value == std::numeric_limits<std::int64_t>::max());
@@ -166,4 +168,22 @@ TEST_CASE("Shapes and extents are usable in constant expressions") {
   static_assert(shape.rank() == 2 && shape.extent(1) == 8);
   static_assert(align_up(65, 64) == 128);
   CHECK(shape == Shape{4, 8});
+}
+
+TEST_CASE("A symbolic shape keeps numbers and expressions; every shape is one") {
+  const Dim n = Dim::symbol(0);
+  const SymbolicShape shape{2, n + 1, 5};
+  CHECK(shape.rank() == 3);
+  CHECK(shape.is_symbolic());
+  CHECK(shape.plain() == Shape{2, 0, 5});
+  CHECK(shape.dim(0).empty());
+  CHECK(shape.dim(1) == n + 1);
+  const std::int64_t values[] = {7};
+  CHECK(shape.evaluate(1, values).value == 8);
+  CHECK(shape.evaluate(2, values).value == 5);
+  CHECK(shape != SymbolicShape{2, n, 5});
+  const SymbolicShape plain = Shape{2, 3};
+  CHECK_FALSE(plain.is_symbolic());
+  CHECK(plain == SymbolicShape{2, 3});
+  CHECK(SymbolicShape{1, 2, 3, 4, 5, n}.rank() > max_rank);
 }

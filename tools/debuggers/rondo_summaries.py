@@ -65,8 +65,6 @@ def tensor_handle(value):
 
 
 def shape(value):
-    if value.field("symbolic_").number():
-        return "of symbolic shape"
     extents = value.field("extents_").elements()[: value.field("rank_").number()]
     return "[" + ", ".join(str(extent.number()) for extent in extents) + "]"
 
@@ -85,7 +83,9 @@ def graph_children(value):
 
     for number, tensor in enumerate(value.field("tensors_").elements()):
         kind = f"{tensor.field('direction').enumerator()} {tensor.field('type').enumerator()}"
-        line = f"'{name(tensor)}' {kind} {shape(tensor.field('shape'))}, {tensor.field('bytes').number()} B"
+        is_symbolic = tensor.field("symbolic").number() != 0xFFFFFFFF
+        extents = "of symbolic shape" if is_symbolic else shape(tensor.field("shape"))
+        line = f"'{name(tensor)}' {kind} {extents}, {tensor.field('bytes').number()} B"
         yield f"tensor {number}", line
     for task in value.field("tasks_").elements():
         counts = f"{many(task.field('blocks').number(), 'block')}, {many(task.field('arg_count').number(), 'argument')}"

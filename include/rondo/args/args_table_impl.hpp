@@ -56,6 +56,7 @@ RONDO_INLINE std::vector<Relocation> ArgsTable::find_addresses(const graph::Grap
                                                                const std::vector<rondo::detail::Keyed>& order,
                                                                const std::vector<Source>& sources) const {
   std::vector<Relocation> found;
+  found.reserve(graph.args.size());
   for (const rondo::detail::Keyed& each : order) {
     const std::size_t t = each.item;
     const graph::TaskRecord& task = graph.tasks[t];
@@ -92,6 +93,7 @@ RONDO_INLINE std::vector<rondo::detail::Keyed> ArgsTable::place(const graph::Gra
     in[static_cast<std::size_t>(partition_of(graph, graph.tasks[t]))].push_back({groups[t], t});
   }
   std::vector<rondo::detail::Keyed> order;
+  order.reserve(groups.size());
   for (std::size_t p = 0; p < partition_count; ++p) {
     sort_keyed(in[p]);
     std::uint64_t begin = shape_.begin[p];

@@ -175,8 +175,7 @@ class FormattedTask {
     const auto describe_list = [&](const Operands::List& list) -> std::span<const Parameter> {
       Shapes& shapes = shapes_.emplace_back();
       for (const TensorKey key : list.keys) {
-        const Shape& shape = graph_.tensors()[index(key.tensor())].shape;
-        shapes.instances.push_back(detail::marked(shape, index(key.tensor()), mark_set));
+        shapes.instances.push_back(detail::marked(graph_, index(key.tensor()), mark_set));
       }
       for (const auto& group : list.groups) {
         const Shape* first = group.count == 0 ? nullptr : shapes.instances.data() + group.first;

@@ -165,9 +165,8 @@ struct DeclaredLayout {
     std::size_t scratch = 0;
     for (std::size_t i = 0; i < count; ++i) {
       if (is_word(roles[i])) continue;
-      const graph::TensorRecord& tensor = graph.tensors()[args[i].tensor];
       for (std::size_t set = 0; set < mark_sets; ++set) {
-        const Shape shape = marked(tensor.shape, args[i].tensor, set);
+        const Shape shape = marked(graph, args[i].tensor, set);
         if (is_input(roles[i])) real[set].inputs[in] = shape;
         if (is_output(roles[i])) real[set].outputs[out] = shape;
       }

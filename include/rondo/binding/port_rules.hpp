@@ -75,13 +75,12 @@ struct PortView {
 
 /// The rules for the addresses that rounds bind. The graph determines aliases, views and addresses that never change;
 /// and no round may write device memory that it also binds to another tensor. Memory of the arena is not compared.
-template <class Arch>
+/// `CopiesFixed`: whether rounds copy device memory that they bind to a tensor with a fixed address.
+template <class Arch, bool CopiesFixed>
 class PortRules {
  public:
   /// The ports whose addresses are checked.
   enum class Look : std::uint8_t { at_moved, at_all };
-  /// Whether a round may copy device memory that it binds to a tensor with a fixed address.
-  enum class Fixed : std::uint8_t { refused, copied };
 
   /// @throws std::bad_alloc
   explicit PortRules(const graph::GraphView& view);
@@ -107,13 +106,13 @@ class PortRules {
   template <class Instance>
   [[gnu::noinline, gnu::cold]] Status check_moved(const Instance& now,
                                                   std::span<const std::uint64_t> addresses) const noexcept {
-    return check_addresses(now, addresses, Look::at_moved, Fixed::refused);
+    return check_addresses(now, addresses, Look::at_moved, false);
   }
 
   /// Checks whether ports may be bound to these addresses. The bindings are in the order of the ports.
   template <class Instance, class Ports>
   [[gnu::noinline]] Status check(const Instance& now, const Ports& ports, std::span<const Binding> bindings,
-                                 Fixed fixed, Look look = Look::at_moved) noexcept {
+                                 Look look) noexcept {
     std::size_t moved = 0;
     for (std::size_t p = 0; p < bindings.size(); ++p) {
       addresses_[p] = now.bound(p, bindings[p]);
@@ -123,7 +122,7 @@ class PortRules {
     Status status;
     // The pairwise check is faster for a single port, and its answer is final.
     if (moved == 1 || (moved != 0 && !(are_free_ && may_move(ports, addresses)))) {
-      status = check_addresses(now, addresses, look, fixed);
+      status = check_addresses(now, addresses, look, CopiesFixed);
     }
     if (status.ok() && has_aliases_) status = check_aliases(now, bindings);
     if (status.ok() && !views_.empty()) status = check_views(now, bindings);
@@ -133,12 +132,12 @@ class PortRules {
  private:
   template <class Instance>
   static Status check_addresses(const Instance& now, std::span<const std::uint64_t> addresses, Look look,
-                                Fixed fixed) noexcept {
+                                bool copies_fixed) noexcept {
     for (std::size_t p = 0; p < addresses.size(); ++p) {
       const std::uint64_t begin = addresses[p];
       if (begin == 0 || (look == Look::at_moved && begin == now.address(p))) continue;
       if (begin % Arch::block_granule != 0) return Status::of_tensor(Errc::misaligned, now.tensor(p));
-      if (fixed == Fixed::refused && now.is_fixed(p)) return Status::of_tensor(Errc::fixed_address, now.tensor(p));
+      if (!copies_fixed && now.is_fixed(p)) return Status::of_tensor(Errc::fixed_address, now.tensor(p));
       const std::uint64_t end = begin + now.record(p).bytes;
       for (std::size_t q = 0; q < addresses.size(); ++q) {
         const std::uint64_t other = addresses[q];
@@ -196,8 +195,9 @@ class PortRules {
   std::vector<std::uint64_t> addresses_;  ///< of the round that is checked
 };
 
-template <class Arch>
-PortRules<Arch>::PortRules(const graph::GraphView& view) : order_(count_ports(view)), addresses_(count_ports(view)) {
+template <class Arch, bool CopiesFixed>
+PortRules<Arch, CopiesFixed>::PortRules(const graph::GraphView& view)
+    : order_(count_ports(view)), addresses_(count_ports(view)) {
   std::vector<std::uint32_t> port_of(view.tensors.size(), PortView::in_the_arena);
   std::uint32_t port = 0;
   for (std::size_t t = 0; t < view.tensors.size(); ++t) {

@@ -81,6 +81,7 @@ constexpr void add_fill_edges(const TaskGraph& graph, EdgeList& edges) {
 /// order of add(): read after write, write after read, write after write. O(args + edges log edges).
 [[nodiscard]] constexpr EdgeList collect_edges(const TaskGraph& graph) {
   EdgeList edges;
+  edges.reserve(graph.explicit_edges().size() + graph.args().size());
   for (const TaskGraph::Edge& edge : graph.explicit_edges()) edges.push_back({edge.before, edge.after});
   if (graph.edges() == Edges::derived) {
     LastUses uses(graph.tensors().size());
@@ -165,6 +166,7 @@ namespace detail {
   Analysis result;
   result.successor_begin = std::vector<std::uint32_t>(order.size() + 1, 0U);
   result.predecessor_count = std::vector<std::uint32_t>(order.size(), 0U);
+  result.successors.reserve(edges.size());
   for (const auto& edge : edges) {
     ++result.successor_begin[task_before(edge) + 1];
     ++result.predecessor_count[task_after(edge)];
@@ -177,7 +179,7 @@ namespace detail {
 
 /// Orders the tasks: among those that may run next, the fill comes first, then the one added first, and last, in a
 /// graph without loops, those that wait for other processes. @throws Error cycle, which names one
-[[nodiscard]] constexpr Analysis sort_tasks(const TaskGraph& graph, const EdgeList& edges) {
+[[nodiscard]] constexpr Analysis sort_tasks(const TaskGraph& graph, EdgeList edges) {
   const std::size_t tasks = graph.tasks().size();
   std::vector<std::uint32_t> waiting(tasks, 0U);
   std::vector<std::uint32_t> edge_begin(tasks + 1, 0U);
@@ -188,6 +190,7 @@ namespace detail {
   for (std::size_t t = 0; t < tasks; ++t) edge_begin[t + 1] += edge_begin[t];
 
   std::vector<std::uint32_t> order;
+  order.reserve(tasks);
   std::vector<std::uint32_t> position(tasks, LastUses::nobody);
   const auto run = [&](std::size_t task) {
     position[task] = static_cast<std::uint32_t>(order.size());
@@ -220,9 +223,8 @@ namespace detail {
     next = is_late || first_ready < next ? first_ready : next + 1;
   }
   if (order.size() != tasks) detail::fail_cycle(graph, edges, waiting);
-  EdgeList between_positions;
-  for (const auto& e : edges) between_positions.push_back({position[task_before(e)], position[task_after(e)]});
-  return arrange(std::move(order), std::move(between_positions));
+  for (auto& e : edges) e = {position[task_before(e)], position[task_after(e)]};
+  return arrange(std::move(order), std::move(edges));
 }
 
 /// Checks each tensor's uses against the order. @throws Error race: two tasks conflict and no path orders them;
@@ -347,7 +349,7 @@ constexpr void check_views(const TaskGraph& graph) {
   }
   EdgeList edges = collect_edges(graph);
   if (!graph.loops().empty()) graph.loops().front().code->order(graph, edges);
-  Analysis analysis = sort_tasks(graph, edges);
+  Analysis analysis = sort_tasks(graph, std::move(edges));
   check_uses(graph, analysis);
   for (const TaskRecord& task : graph.tasks()) {
     if (!task.idle) continue;

@@ -23,12 +23,12 @@ struct Reshaped {
   using element_type = typename H::element_type;
   static constexpr Direction direction = H::direction;
   H handle;
-  Shape shape;
+  SymbolicShape shape;
 };
 /// Passes the same tensor and memory with another shape: `graph.add<Matmul>(reshape(x, {64, 10}), …)`. add() checks
 /// that the numbers of elements are equal.
 template <class T, Direction D>
-[[nodiscard]] constexpr Reshaped<TensorHandle<T, D>> reshape(TensorHandle<T, D> tensor, Shape shape) noexcept {
+[[nodiscard]] constexpr Reshaped<TensorHandle<T, D>> reshape(TensorHandle<T, D> tensor, SymbolicShape shape) noexcept {
   return {tensor, shape};
 }
 

@@ -352,7 +352,7 @@ TaskId add_checked_collective(TaskGraph& graph, CollectiveTask task, bool may_wr
   }
   const graph::TensorRecord& from = view.tensors[index(task.from.tensor())];
   const graph::TensorRecord& to = view.tensors[index(task.to.tensor())];
-  if (!from.shape.is_symbolic() && !to.shape.is_symbolic()) {
+  if (!from.is_symbolic() && !to.is_symbolic()) {
     graph::check_sizes(name.c_str(), task.what, static_cast<std::int64_t>(from.count),
                        static_cast<std::int64_t>(to.count), ranks.size());
   }

@@ -24,6 +24,7 @@ RONDO_INLINE FrozenGraph::FrozenGraph(const TaskGraph& source, const graph::Anal
       text_{source.text()},
       tag_{source.tag()},
       loops_{source.loops()} {
+  tasks_.reserve(analysis.order.size());
   for (const std::uint32_t task : analysis.order) tasks_.push_back(source.tasks()[task]);
   if (!loops_.empty()) graph::place_loops(loops_, tasks_);
 }

@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <span>
 #include <string_view>
+#include <vector>
 
 /// Converts a symbolic graph to a plain one; usable in constant expressions.
 namespace rondo::graph {
@@ -32,94 +33,94 @@ namespace rondo::graph {
     throw Error(Errc::invalid_argument, Error::Text{"the graph has ", graph.symbols().size(), " symbols, ",
                                                     values.size(), " values were given"});
   }
+  using Of = SymbolicSize::Of;
   TaskGraph result = graph;
   result.symbols_.clear();
-  for (TensorRecord& tensor : result.tensors_) {
-    if (!tensor.shape.is_symbolic()) continue;
-    std::int64_t count = 1;
-    std::int64_t bytes = 0;
+  result.symbolic_sizes_.clear();
+  std::vector<Shape> plain;  // each of the symbolic sizes
+  for (const SymbolicSize& size : graph.symbolic_sizes()) {
     std::int64_t extents[max_rank] = {};
+    std::int64_t count = 1;
     bool fits = true;
-    for (std::size_t d = 0; d < tensor.shape.rank(); ++d) {
-      const Dim::Value extent = tensor.shape.evaluate(d, values.data());
-      if (!extent.ok)
-        fail(Errc::overflow, "tensor", graph.name(tensor.name), "has an extent that does not fit into 64 bits");
-      if (extent.value < 0) fail(Errc::invalid_argument, "tensor", graph.name(tensor.name), "has a negative extent");
+    bool is_negative = false;
+    bool has_values = true;
+    for (std::size_t d = 0; d < size.shape.rank(); ++d) {
+      const Dim::Value extent = size.shape.evaluate(d, values.data());
       extents[d] = extent.value;
+      has_values = has_values && extent.ok;
+      is_negative = is_negative || extent.value < 0;
       fits = fits && !__builtin_mul_overflow(count, extent.value, &count);
     }
-    fits = fits && !__builtin_mul_overflow(count, static_cast<std::int64_t>(size_of(tensor.type)), &bytes);
-    if (!fits) fail(Errc::overflow, "tensor", graph.name(tensor.name), "is 2^63 bytes or more");
-    if (is_carried_in_args(tensor.direction) && bytes > max_host_input_bytes) {
-      fail(Errc::invalid_argument, "host input", graph.name(tensor.name), "takes more than 4096 bytes");
+    const Shape& shape = plain.emplace_back(extents, size.shape.rank());
+    const auto task_name = [&] { return graph.name(graph.tasks()[size.task].name); };
+    switch (size.of) {
+      case Of::tensor: {
+        TensorRecord& tensor = result.tensors_[size.tensor];
+        const std::string_view name = graph.name(tensor.name);
+        std::int64_t bytes = 0;
+        if (!has_values) fail(Errc::overflow, "tensor", name, "has an extent that does not fit into 64 bits");
+        if (is_negative) fail(Errc::invalid_argument, "tensor", name, "has a negative extent");
+        fits = fits && !__builtin_mul_overflow(count, static_cast<std::int64_t>(size_of(tensor.type)), &bytes);
+        if (!fits) fail(Errc::overflow, "tensor", name, "is 2^63 bytes or more");
+        if (is_carried_in_args(tensor.direction) && bytes > max_host_input_bytes) {
+          fail(Errc::invalid_argument, "host input", name, "takes more than 4096 bytes");
+        }
+        tensor.shape = shape;
+        tensor.symbolic = TensorRecord::not_symbolic;
+        tensor.count = static_cast<std::uint64_t>(count);
+        tensor.bytes = static_cast<std::uint64_t>(bytes);
+        break;
+      }
+      case Of::view:
+        if (!has_values || is_negative) {
+          fail(Errc::invalid_argument, "view", graph.name(graph.tensors()[size.tensor].name),
+               "starts at a negative element, or beyond 2^63,");
+        }
+        result.tensors_[size.tensor].view_first = static_cast<std::uint64_t>(count);
+        break;
+      case Of::blocks:
+        if (!has_values || is_negative || count > 0xFFFF'FFFF) {
+          fail(Errc::invalid_argument, "task", task_name(), "runs as a number of blocks below 0 or above 2^32-1");
+        }
+        result.tasks_[size.task].blocks = static_cast<std::uint32_t>(count);
+        break;
+      case Of::value:
+        if (!has_values || is_negative) {
+          fail(Errc::invalid_argument, graph.tasks()[size.task].call == nullptr ? "loop" : "library call", task_name(),
+               "receives a value that is negative, or above 2^63-1,");
+        }
+        break;
+      case Of::reshape:
+        fits = fits && has_values && !is_negative;
+        if (!fits || static_cast<std::uint64_t>(count) != result.tensors_[size.tensor].count) {
+          fail(Errc::wrong_size, "task", task_name(), "takes a tensor under a shape that does not hold its elements");
+        }
+        break;
     }
-    tensor.shape = Shape(extents, tensor.shape.rank());
-    tensor.count = static_cast<std::uint64_t>(count);
-    tensor.bytes = static_cast<std::uint64_t>(bytes);
   }
   for (const TensorRecord& tensor : result.tensors_) {
-    if (tensor.alias_of == TensorRecord::no_alias) continue;
-    if (result.tensors_[tensor.alias_of].bytes != tensor.bytes) {
+    if (tensor.alias_of != TensorRecord::no_alias && result.tensors_[tensor.alias_of].bytes != tensor.bytes) {
       fail(Errc::invalid_argument, "output", graph.name(tensor.name), "is not as large as the input that it reuses");
     }
-  }
-  for (TensorRecord& tensor : result.tensors_) {
     if (!tensor.is_view()) continue;
     const TensorRecord& root = result.tensors_[tensor.view_of];
-    if (!tensor.view_dim.empty()) {
-      const Dim::Value first = tensor.view_dim.evaluate(values.data());
-      if (!first.ok || first.value < 0) {
-        fail(Errc::invalid_argument, "view", graph.name(tensor.name), "starts at a negative element, or beyond 2^63,");
-      }
-      tensor.view_first = static_cast<std::uint64_t>(first.value);
-      tensor.view_dim = {};
-    }
     if (tensor.view_first > root.count || tensor.count > root.count - tensor.view_first) {
       fail(Errc::invalid_argument, "view", graph.name(tensor.name), "goes beyond the end of what it shows");
     }
   }
-  for (TaskGraph::Reshape& reshape : result.reshapes_) {
-    std::int64_t extents[max_rank] = {};
-    std::int64_t count = 1;
-    bool fits = true;
-    for (std::size_t d = 0; d < reshape.shape.rank(); ++d) {
-      const Dim::Value extent = reshape.shape.evaluate(d, values.data());
-      extents[d] = extent.value;
-      fits = fits && extent.ok && extent.value >= 0 && !__builtin_mul_overflow(count, extent.value, &count);
-    }
-    if (reshape.tensor == TaskGraph::Reshape::values) {
-      if (!fits) {
-        fail(Errc::invalid_argument, graph.tasks()[reshape.task].call == nullptr ? "loop" : "library call",
-             graph.name(graph.tasks()[reshape.task].name), "receives a value that is negative, or above 2^63-1,");
-      }
-    } else if (!fits || static_cast<std::uint64_t>(count) != result.tensors_[reshape.tensor].count) {
-      fail(Errc::wrong_size, "task", graph.name(graph.tasks()[reshape.task].name),
-           "takes a tensor under a shape that does not hold its elements");
-    }
-    reshape.shape = Shape(extents, reshape.shape.rank());
-  }
   for (TaskRecord& task : result.tasks_) {
-    if (!task.blocks_dim.empty()) {
-      const Dim::Value blocks = task.blocks_dim.evaluate(values.data());
-      if (!blocks.ok || blocks.value < 0 || blocks.value > 0xFFFF'FFFF) {
-        fail(Errc::invalid_argument, "task", graph.name(task.name),
-             "runs as a number of blocks below 0 or above 2^32-1");
-      }
-      task.blocks = static_cast<std::uint32_t>(blocks.value);
-      task.blocks_dim = {};
-    }
     result.widen(task);
     bool writes_elements = false;
     bool writes_any = false;
     for (std::uint32_t a = task.first_arg; a < task.first_arg + task.arg_count; ++a) {
       ArgRecord& arg = result.args_[a];
       const TensorRecord& tensor = result.tensors_[arg.tensor];
-      if (arg.kind == ArgRecord::Kind::extent && graph.tensors()[arg.tensor].shape.is_symbolic()) {
+      if (arg.kind == ArgRecord::Kind::extent && graph.tensors()[arg.tensor].is_symbolic()) {
         arg.bits = arg.dimension == ArgRecord::all_elements ? static_cast<ArgWord>(tensor.count)
                                                             : tensor.shape.extent(arg.dimension);
       }
       if (arg.kind == ArgRecord::Kind::reshaped_extent) {
-        arg.bits = result.reshapes_[static_cast<std::size_t>(arg.bits)].shape.extent(arg.dimension);
+        arg.bits = plain[static_cast<std::size_t>(arg.bits)].extent(arg.dimension);
         arg.kind = ArgRecord::Kind::extent;
       }
       if (arg.is_address() && writes(arg.access)) {

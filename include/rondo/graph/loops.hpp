@@ -88,10 +88,9 @@ RONDO_INLINE TaskId TaskGraph::add_decision(const graph::LoopRecord& loop, Tenso
     refuse(where,
            {"loop '", loop_text, "': its condition is ", to_string(tensor.type), "; make it an integer or bool"});
   }
-  if (tensor.shape.is_symbolic() || tensor.count != 1) {
-    refuse(where,
-           {"loop '", loop_text, "': its condition has ",
-            tensor.shape.is_symbolic() ? "a symbolic size" : "more than one element", "; give it the shape {1}"});
+  if (tensor.is_symbolic() || tensor.count != 1) {
+    refuse(where, {"loop '", loop_text, "': its condition has ",
+                   tensor.is_symbolic() ? "a symbolic size" : "more than one element", "; give it the shape {1}"});
   }
   if (most.dim.empty() && (most.value < 1 || most.value > 0xFFFF'FFFF)) {
     refuse(where, {"loop '", loop_text, "' repeats at most ", most.value, " times; at least 1 and less than 2^32"});

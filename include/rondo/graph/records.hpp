@@ -3,6 +3,7 @@
 #pragma once
 
 #include <rondo/error.hpp>
+#include <rondo/extent.hpp>
 #include <rondo/graph/words.hpp>
 #include <rondo/tensor/handle.hpp>
 #include <rondo/types.hpp>
@@ -41,22 +42,24 @@ struct TensorRecord {
   NameRef name;
   DataType type = DataType::float32;
   Direction direction = Direction::in;
-  Shape shape;
-  std::uint64_t count = 0;  ///< number of elements
+  Shape shape;              ///< 0 in place of each symbolic extent
+  std::uint64_t count = 0;  ///< number of elements; 0 if the shape is symbolic
   std::uint64_t bytes = 0;
   bool fixed = false;                 ///< its address never changes, since a task that reads it cannot be refreshed
   std::uint32_t alias_of = no_alias;  ///< the input whose memory this output reuses
   static constexpr std::uint32_t no_alias = 0xFFFF'FFFF;
   bool kept = false;  ///< shares its memory with no other tensor, so its contents last from round to round
   Zeroed zeroed = Zeroed::never;
-  std::uint32_t view_of = no_alias;        ///< the source of a view, which is not a view itself
-  std::uint32_t viewed_at = 0;             ///< for a view: the number of tasks when it was made
-  std::uint64_t view_first = 0;            ///< for a view: the index in its source of its first element
-  Dim view_dim{};                          ///< `view_first`, if it is symbolic
+  std::uint32_t view_of = no_alias;       ///< the source of a view, which is not a view itself
+  std::uint32_t viewed_at = 0;            ///< for a view: the number of tasks when it was made
+  std::uint64_t view_first = 0;           ///< for a view: the index in its source of its first element
+  std::uint32_t symbolic = not_symbolic;  ///< the number of its shape among TaskGraph::symbolic_sizes()
+  static constexpr std::uint32_t not_symbolic = 0xFFFF'FFFF;
   bool delivered = false;                  ///< whether an output is a view of it
   MemoryKind memory = MemoryKind::device;  ///< see TaskGraph::in_memory
   RoundValue value{};                      ///< for a session_value
 
+  [[nodiscard]] constexpr bool is_symbolic() const noexcept { return symbolic != not_symbolic; }
   [[nodiscard]] constexpr bool is_view() const noexcept { return view_of != no_alias; }
   /// The offset of a view in its source, in bytes; 0 for other tensors.
   [[nodiscard]] constexpr std::uint64_t view_offset() const noexcept { return view_first * size_of(type); }
@@ -83,6 +86,21 @@ struct TensorRecord {
   }
 };
 
+/// A size of a graph that depends on symbols.
+struct SymbolicSize {
+  enum class Of : std::uint8_t {
+    tensor,   ///< the shape of `tensor`
+    view,     ///< the first element of the view `tensor`
+    blocks,   ///< the number of blocks of `task`
+    reshape,  ///< the shape that `task` gives to `tensor`; see reshape()
+    value,    ///< of `task`: a value of a library call, or the most repetitions of a loop
+  };
+  Of of = Of::tensor;
+  std::uint32_t task = 0;  ///< by TaskId
+  std::uint32_t tensor = 0;
+  SymbolicShape shape{};  ///< of rank 1 unless it is a shape
+};
+
 /// The tensor that owns the memory of `tensor`: the source of a view, or the tensor itself.
 template <class Tensors>
 [[nodiscard]] constexpr std::uint32_t root_of(const Tensors& tensors, std::uint32_t tensor) noexcept {
@@ -107,7 +125,7 @@ struct ArgRecord {
     constant,         ///< `bits`: a constant in the kernel's args format
     own_block,        ///< the device address of this argument block plus `bits`
     system,           ///< an address that only the platform knows, selected by `bits`; see args/system_slot.hpp
-    reshaped_extent,  ///< of the shape that the task gives to `tensor`, number `bits` of the graph's Reshapes;
+    reshaped_extent,  ///< of the shape that the task gives to `tensor`, number `bits` of the graph's symbolic sizes;
                       ///< instantiate() replaces it with an extent
     filled_bytes,     ///< of the fill: the bytes from its first tensor to the end of its last
   };
@@ -115,12 +133,12 @@ struct ArgRecord {
   Access access = Access::read;  ///< for an address
   std::uint32_t tensor = 0;      ///< for an address
   ArgWord bits = 0;
-  std::uint32_t offset = 0;                  ///< bytes from the start of the block; need not be a multiple of the width
-  std::uint16_t width = 8;                   ///< in bytes: 4 (the low half) or 8
+  std::uint32_t offset = 0;               ///< bytes from the start of the block; need not be a multiple of the width
+  std::uint8_t width = 8;                 ///< in bytes: 4 (the low half) or 8
+  std::uint8_t dimension = all_elements;  ///< for an extent: the dimension of `tensor`
+  static constexpr std::uint8_t all_elements = 0xFF;
   std::uint16_t in_place_of = not_in_place;  ///< for an address: the argument, by number, whose memory it may reuse
   static constexpr std::uint16_t not_in_place = 0xFFFF;
-  std::uint16_t dimension = all_elements;  ///< for an extent: the dimension of `tensor`
-  static constexpr std::uint16_t all_elements = 0xFFFF;
 
   [[nodiscard]] constexpr bool is_address() const noexcept { return kind == Kind::address; }
   [[nodiscard]] constexpr bool is_address_of(std::uint32_t t) const noexcept { return is_address() && tensor == t; }
@@ -139,7 +157,6 @@ struct TaskRecord {
   CostEntry cost = nullptr;          ///< null: the kernel does not state a cost
   NameRef wide_name{};               ///< the name of the kernel for tensors of 2^31 elements or more
   KernelEntry wide_entry = nullptr;  ///< null: `entry` supports all sizes
-  Dim blocks_dim{};                  ///< `blocks`, if they are symbolic
   bool fills = false;                ///< whether the task zeroes the round's zeroed workspaces; see graph/zeroed.hpp
   bool idle = false;                 ///< has no work; freezing removes the task but preserves the order it implies
   std::uint32_t threads = 0;         ///< per block, if the device has threads; 0: the kernel does not state it

@@ -47,13 +47,13 @@ constexpr void TaskGraph::Draft::add_raw(std::string_view task, const A& argumen
 
 /// Adds the tensor's address, and its extents for a parameter of `rank` dimensions: a single dimension has all
 /// elements.
-constexpr void TaskGraph::Draft::add_tensor_here(std::string_view task, TensorKey key, const Shape* reshaped,
+constexpr void TaskGraph::Draft::add_tensor_here(std::string_view task, TensorKey key, const SymbolicShape* reshaped,
                                                  Access access, std::size_t rank) {
   add_address(task, key, access);
   const graph::TensorRecord& tensor = graph.tensors_[index(key.tensor())];
-  const Shape& shape = reshaped != nullptr ? *reshaped : tensor.shape;
-  const bool is_known = !tensor.shape.is_symbolic() && !shape.is_symbolic();
-  if (reshaped != nullptr && !is_known) add_reshaped(task, index(key.tensor()), shape);
+  const Shape& shape = reshaped != nullptr ? reshaped->plain() : tensor.shape;
+  const bool is_known = !tensor.is_symbolic() && (reshaped == nullptr || !reshaped->is_symbolic());
+  if (reshaped != nullptr && !is_known) add_reshaped(task, index(key.tensor()), *reshaped);
   if (reshaped != nullptr && is_known) {
     std::int64_t count = 1;
     bool fits = shape.rank() <= max_rank;
@@ -76,33 +76,35 @@ constexpr void TaskGraph::Draft::add_tensor_here(std::string_view task, TensorKe
   }
   for (std::size_t d = 0; d < rank; ++d) {
     extents.push_back({graph::ArgRecord::Kind::extent, Access::read, index(key.tensor()), shape.extent(d)});
-    extents.back().dimension = static_cast<std::uint16_t>(d);
+    extents.back().dimension = static_cast<std::uint8_t>(d);
     if (reshaped == nullptr || is_known) continue;
     extents.back().kind = graph::ArgRecord::Kind::reshaped_extent;
-    extents.back().bits = static_cast<ArgWord>(graph.reshapes_.size() + reshapes.size() - 1);
+    extents.back().bits = static_cast<ArgWord>(graph.symbolic_sizes_.size() + symbolic_sizes.size() - 1);
   }
 }
 #if RONDO_HAS_BODIES
-RONDO_INLINE void TaskGraph::Draft::add_tensor_at_run_time(std::string_view task, TensorKey key, const Shape* reshaped,
-                                                           Access access, std::size_t rank) {
+RONDO_INLINE void TaskGraph::Draft::add_tensor_at_run_time(std::string_view task, TensorKey key,
+                                                           const SymbolicShape* reshaped, Access access,
+                                                           std::size_t rank) {
   return add_tensor_here(task, key, reshaped, access, rank);
 }
 #endif
-constexpr void TaskGraph::Draft::add_tensor(std::string_view task, TensorKey key, const Shape* reshaped, Access access,
-                                            std::size_t rank) {
+constexpr void TaskGraph::Draft::add_tensor(std::string_view task, TensorKey key, const SymbolicShape* reshaped,
+                                            Access access, std::size_t rank) {
   return std::is_constant_evaluated() ? add_tensor_here(task, key, reshaped, access, rank)
                                       : add_tensor_at_run_time(task, key, reshaped, access, rank);
 }
 
 /// Records a shape. instantiate() checks its number of elements.
-constexpr void TaskGraph::Draft::add_reshaped(std::string_view task, std::uint32_t tensor, const Shape& shape) {
+constexpr void TaskGraph::Draft::add_reshaped(std::string_view task, std::uint32_t tensor, const SymbolicShape& shape) {
   bool fits = shape.rank() <= max_rank;
   for (std::size_t d = 0; d < shape.rank() && fits; ++d) {
     if (shape.dim(d).empty()) fits = shape.extent(d) >= 1;
     if (!shape.dim(d).empty()) graph.check_dim(shape.dim(d), "task", task, Where::current());
   }
   if (!fits) fail_task(task, {"takes a tensor under a shape of too many dimensions, or of an extent below 1"});
-  reshapes.push_back({static_cast<std::uint32_t>(graph.tasks_.size()), tensor, shape});
+  symbolic_sizes.push_back(
+      {graph::SymbolicSize::Of::reshape, static_cast<std::uint32_t>(graph.tasks_.size()), tensor, shape});
 }
 
 template <class P, class A>
@@ -164,21 +166,17 @@ constexpr TaskId TaskGraph::Draft::commit_here(std::string_view name, CoreType c
     }
   }
   const auto id = static_cast<std::uint32_t>(graph.tasks_.size());
+  if (!blocks.dim.empty()) symbolic_sizes.push_back({graph::SymbolicSize::Of::blocks, id, 0, {Extent{blocks.dim}}});
   const auto first = static_cast<std::uint32_t>(graph.args_.size());
   // Everything that may throw comes first, so that a failed allocation leaves the graph unchanged.
-  const auto make_room = [](auto& vector, std::size_t more) {
-    const std::size_t wanted = vector.size() + more;
-    if (wanted > vector.capacity()) vector.reserve(std::max(wanted, 2 * vector.capacity()));
-  };
-  make_room(graph.tasks_, 1);
-  make_room(graph.reshapes_, reshapes.size());
-  make_room(graph.args_, args.size());
+  detail::make_room(graph.tasks_, 1);
+  detail::make_room(graph.symbolic_sizes_, symbolic_sizes.size());
+  detail::make_room(graph.args_, args.size());
   const graph::NameRef text = graph.intern(name);
-  for (const Reshape& reshape : reshapes) graph.reshapes_.push_back(reshape);
+  for (const graph::SymbolicSize& size : symbolic_sizes) graph.symbolic_sizes_.push_back(size);
   for (const graph::ArgRecord& arg : args) graph.args_.push_back(arg);
   graph::TaskRecord record{text, core,        blocks.count, first, static_cast<std::uint32_t>(args.size()),
                            id,   block_bytes, entry,        cost};
-  record.blocks_dim = blocks.dim;
   record.loop = graph.open_loop_;
   graph.tasks_.push_back(record);
   return TaskId{id};
@@ -246,9 +244,10 @@ constexpr void TaskGraph::Draft::add_value(std::string_view task, const Extent& 
   }
   graph.check_dim(value.dim, "task", task, Where::current());
   args.push_back({graph::ArgRecord::Kind::reshaped_extent, Access::read, 0,
-                  static_cast<ArgWord>(graph.reshapes_.size() + reshapes.size())});
+                  static_cast<ArgWord>(graph.symbolic_sizes_.size() + symbolic_sizes.size())});
   args.back().dimension = 0;
-  reshapes.push_back({static_cast<std::uint32_t>(graph.tasks_.size()), Reshape::values, Shape{value}});
+  symbolic_sizes.push_back(
+      {graph::SymbolicSize::Of::value, static_cast<std::uint32_t>(graph.tasks_.size()), 0, {value}});
 }
 
 template <class F>

@@ -64,40 +64,40 @@ class TaskGraph {
   /// An input; see Direction. `name` is unique in the graph. `shape` has at most 5 extents, each at least 1; {} is a
   /// scalar. @throws Error invalid_argument, overflow (2^63 bytes and more)
   template <Element T>
-  constexpr Input<T> input(std::string_view name, Shape shape, Where where = Where::current()) {
+  constexpr Input<T> input(std::string_view name, SymbolicShape shape, Where where = Where::current()) {
     return tensor<T, Direction::in>(name, shape, where);
   }
   /// Like input(), for a tensor that rounds copy out. @throws Error likewise
   template <Element T>
-  constexpr Output<T> output(std::string_view name, Shape shape, Where where = Where::current()) {
+  constexpr Output<T> output(std::string_view name, SymbolicShape shape, Where where = Where::current()) {
     return tensor<T, Direction::out>(name, shape, where);
   }
   /// Like input(), for a tensor that rounds copy in and out. @throws Error likewise
   template <Element T>
-  constexpr InputOutput<T> inout(std::string_view name, Shape shape, Where where = Where::current()) {
+  constexpr InputOutput<T> inout(std::string_view name, SymbolicShape shape, Where where = Where::current()) {
     return tensor<T, Direction::inout>(name, shape, where);
   }
   /// Like input(), for a tensor that stays on the device; upload it when it changes. @throws Error likewise
   template <Element T>
-  constexpr Resident<T> resident(std::string_view name, Shape shape, Where where = Where::current()) {
+  constexpr Resident<T> resident(std::string_view name, SymbolicShape shape, Where where = Where::current()) {
     return tensor<T, Direction::resident>(name, shape, where);
   }
   /// Like input(), for memory between tasks; rounds do not copy it. @throws Error likewise
   template <Element T>
-  constexpr Workspace<T> workspace(std::string_view name, Shape shape, Where where = Where::current()) {
+  constexpr Workspace<T> workspace(std::string_view name, SymbolicShape shape, Where where = Where::current()) {
     return tensor<T, Direction::workspace>(name, shape, where);
   }
 
   /// A small input whose bytes are part of the args table: it needs no copy of its own and no device memory. Use it for
   /// positions, lengths and seeds. At most 4096 bytes. @throws Error likewise
   template <Element T>
-  constexpr HostInput<T> host_input(std::string_view name, Shape shape, Where where = Where::current()) {
+  constexpr HostInput<T> host_input(std::string_view name, SymbolicShape shape, Where where = Where::current()) {
     return tensor<T, Direction::host_input>(name, shape, where);
   }
 
   /// Like input() and the others, for an element type and a direction that are known only at run time. @throws Error
   /// likewise
-  constexpr TensorKey add_tensor(std::string_view name, DataType type, Direction direction, const Shape& shape,
+  constexpr TensorKey add_tensor(std::string_view name, DataType type, Direction direction, const SymbolicShape& shape,
                                  Where where = Where::current());
 
   /// A value of `bytes` bytes that the session writes; called by the functions of launch/round_values.hpp. @throws
@@ -196,9 +196,9 @@ class TaskGraph {
     graph::ArgRecord::Kind kind = graph::ArgRecord::Kind::scalar;  ///< address, scalar, block or constant
     Access access = Access::read;                                  ///< of an address
     TensorKey tensor{};                                            ///< of an address
-    const Shape* reshaped = nullptr;  ///< the shape of the tensor in this task; null: its own
-    std::size_t rank = 1;             ///< dimensions of the parameter; 1 accepts any tensor
-    ArgWord bits = 0;                 ///< of a scalar or a constant
+    const SymbolicShape* reshaped = nullptr;  ///< the shape of the tensor in this task; null: its own
+    std::size_t rank = 1;                     ///< dimensions of the parameter; 1 accepts any tensor
+    ArgWord bits = 0;                         ///< of a scalar or a constant
   };
   /// Adds a task as add<K>() does, with the argument block of a K::run that has these parameters. The caller must check
   /// types and directions, which add<K>() leaves to the compiler. @throws Error as there
@@ -272,13 +272,14 @@ class TaskGraph {
   [[nodiscard]] constexpr const std::vector<graph::TaskRecord>& tasks() const noexcept { return tasks_; }
   /// The arguments of all tasks, task by task.
   [[nodiscard]] constexpr const std::vector<graph::ArgRecord>& args() const noexcept { return args_; }
-  /// A symbolic shape that a task gives to a tensor, see reshape(), or the values of a library call.
-  struct Reshape {
-    static constexpr std::uint32_t values = 0xFFFF'FFFF;  ///< used in place of a tensor for a library call
-    std::uint32_t task = 0;                               ///< by TaskId
-    std::uint32_t tensor = 0;
-    Shape shape{};
-  };
+  /// The sizes that depend on symbols, in the order of the calls.
+  [[nodiscard]] constexpr const std::vector<graph::SymbolicSize>& symbolic_sizes() const noexcept {
+    return symbolic_sizes_;
+  }
+  /// The shape of a tensor as it was declared.
+  [[nodiscard]] constexpr SymbolicShape declared_shape(const graph::TensorRecord& tensor) const {
+    return tensor.is_symbolic() ? symbolic_sizes_[tensor.symbolic].shape : SymbolicShape{tensor.shape};
+  }
   /// The edges of add_edge(), in the order of the calls.
   [[nodiscard]] constexpr const std::vector<Edge>& explicit_edges() const noexcept { return explicit_edges_; }
   /// All names, one after the other; see name().
@@ -304,27 +305,27 @@ class TaskGraph {
     TaskGraph& graph;
     std::vector<graph::ArgRecord> args = {};
     std::vector<graph::ArgRecord> extents = {};
-    std::vector<Reshape> reshapes = {};
+    std::vector<graph::SymbolicSize> symbolic_sizes = {};
     std::uint32_t block_bytes = 0;  ///< from an args format; 0: the words of `args`, then those of `extents`
 
     constexpr void add_address(std::string_view task, TensorKey key, Access access);
     template <class A>
     constexpr void add_raw(std::string_view task, const A& argument);
-    constexpr void add_tensor(std::string_view task, TensorKey key, const Shape* reshaped, Access access,
+    constexpr void add_tensor(std::string_view task, TensorKey key, const SymbolicShape* reshaped, Access access,
                               std::size_t rank);
     template <class P, class A>
     constexpr void add_parameter(std::string_view task, const A& argument);
     constexpr void allow_in_place(std::uint32_t out, std::uint32_t in);
     constexpr void require_zeros(std::string_view task, std::uint32_t tensor, Zeroed when) const;
     constexpr void add_value(std::string_view task, const Extent& value);
-    constexpr void add_reshaped(std::string_view task, std::uint32_t tensor, const Shape& shape);
+    constexpr void add_reshaped(std::string_view task, std::uint32_t tensor, const SymbolicShape& shape);
     constexpr TaskId commit(std::string_view name, CoreType core, Blocks blocks, KernelEntry entry,
                             CostEntry cost = nullptr);
 
     // Constant expressions call the bodies directly; programs may link to compiled functions.
-    constexpr void add_tensor_here(std::string_view task, TensorKey key, const Shape* reshaped, Access access,
+    constexpr void add_tensor_here(std::string_view task, TensorKey key, const SymbolicShape* reshaped, Access access,
                                    std::size_t rank);
-    void add_tensor_at_run_time(std::string_view task, TensorKey key, const Shape* reshaped, Access access,
+    void add_tensor_at_run_time(std::string_view task, TensorKey key, const SymbolicShape* reshaped, Access access,
                                 std::size_t rank);
     constexpr TaskId commit_here(std::string_view name, CoreType core, Blocks blocks, KernelEntry entry,
                                  CostEntry cost);
@@ -332,26 +333,27 @@ class TaskGraph {
   };
 
   template <Element T, Direction D>
-  constexpr TensorHandle<T, D> tensor(std::string_view name, const Shape& shape, Where where) {
+  constexpr TensorHandle<T, D> tensor(std::string_view name, const SymbolicShape& shape, Where where) {
     return {add_tensor(name, data_type_of<T>, D, shape, where)};
   }
-  constexpr TensorKey add_tensor_here(std::string_view name, DataType type, Direction direction, const Shape& shape,
-                                      Where where);
-  TensorKey add_tensor_at_run_time(std::string_view name, DataType type, Direction direction, const Shape& shape,
-                                   Where where);
+  constexpr TensorKey add_tensor_here(std::string_view name, DataType type, Direction direction,
+                                      const SymbolicShape& shape, Where where);
+  TensorKey add_tensor_at_run_time(std::string_view name, DataType type, Direction direction,
+                                   const SymbolicShape& shape, Where where);
   constexpr TensorKey push_tensor(std::string_view name, graph::TensorRecord record);
   constexpr void declare_alias(TensorKey output, TensorKey input, Where where);
   constexpr void declare_view(TensorKey tensor, TensorKey source, const Extent& first, Where where);
   constexpr void zero_memory(TensorKey tensor, Zeroed when, Where where);
   constexpr void set_zeroed(graph::TensorRecord& tensor, Zeroed when) noexcept;
   constexpr graph::TensorRecord& record_of(const char* call, TensorKey tensor, Where where);
-  constexpr void check_new_tensor(std::string_view name, const Shape& shape, Where where) const;
+  constexpr void check_new_tensor(std::string_view name, const SymbolicShape& shape, Where where) const;
   constexpr void widen(graph::TaskRecord& task) const;
   constexpr graph::NameRef intern(std::string_view name);
   [[nodiscard]] constexpr auto tensor_name() const noexcept {
     return [this](std::uint32_t tensor) { return name(tensors_[tensor].name); };
   }
   constexpr void check_dim(const Dim& dim, std::string_view what, std::string_view name, Where where) const;
+  [[nodiscard]] constexpr Dim first_of(std::uint32_t view) const;
   [[nodiscard]] constexpr bool has(TensorKey key) const noexcept {
     return key.graph() == tag_ && index(key.tensor()) < tensors_.size();
   }
@@ -379,7 +381,7 @@ class TaskGraph {
   std::vector<graph::TaskRecord> tasks_;
   std::vector<graph::ArgRecord> args_;
   std::vector<Edge> explicit_edges_;
-  std::vector<Reshape> reshapes_;
+  std::vector<graph::SymbolicSize> symbolic_sizes_;
   std::vector<char> text_;
   std::vector<graph::NameRef> symbols_;
   std::vector<graph::LoopRecord> loops_;

@@ -4,11 +4,22 @@
 
 #include <rondo/graph/task_graph.hpp>
 
+#include <algorithm>
+#include <cstddef>
 #include <initializer_list>
 #include <vector>
 
 /// The bodies of TaskGraph's longer members. Include task_graph.hpp instead.
 namespace rondo {
+
+namespace detail {
+/// Makes `more` elements fit, so that adding them cannot fail.
+template <class T>
+constexpr void make_room(std::vector<T>& list, std::size_t more) {
+  const std::size_t wanted = list.size() + more;
+  if (wanted > list.capacity()) list.reserve(std::max(wanted, 2 * list.capacity()));
+}
+}  // namespace detail
 
 constexpr graph::NameRef TaskGraph::intern(std::string_view name) {
   const graph::NameRef ref{static_cast<std::uint32_t>(text_.size()), static_cast<std::uint32_t>(name.size())};
@@ -52,7 +63,7 @@ constexpr void TaskGraph::add_edge(TaskId before, TaskId after, Where where) {
   explicit_edges_.push_back({index(before), index(after)});
 }
 
-constexpr void TaskGraph::check_new_tensor(std::string_view wanted, const Shape& shape, Where where) const {
+constexpr void TaskGraph::check_new_tensor(std::string_view wanted, const SymbolicShape& shape, Where where) const {
   if (wanted.empty()) {
     refuse(where, {"tensor ", tensors_.size(), " has no name; give it one"});
   }
@@ -82,12 +93,14 @@ constexpr TensorKey TaskGraph::push_tensor(std::string_view wanted, graph::Tenso
 }
 
 constexpr TensorKey TaskGraph::add_tensor_here(std::string_view wanted, DataType type, Direction direction,
-                                               const Shape& shape, Where where) {
+                                               const SymbolicShape& shape, Where where) {
   check_new_tensor(wanted, shape, where);
   std::int64_t count = 1;
   std::int64_t bytes = 0;
   bool overflow = false;
-  for (std::size_t d = 0; d < shape.rank(); ++d) overflow |= __builtin_mul_overflow(count, shape.extent(d), &count);
+  for (std::size_t d = 0; d < shape.rank(); ++d) {
+    overflow |= __builtin_mul_overflow(count, shape.extent(d), &count);
+  }
   if (shape.is_symbolic()) count = 0, overflow = false;  // only instantiate() knows the size
   overflow |= __builtin_mul_overflow(count, static_cast<std::int64_t>(size_of(type)), &bytes);
   if (overflow) {
@@ -97,17 +110,23 @@ constexpr TensorKey TaskGraph::add_tensor_here(std::string_view wanted, DataType
     refuse(where, {"host input '", wanted, "' takes ", bytes, " bytes, the most is ", graph::max_host_input_bytes,
                    "; make it an input"});
   }
-  return push_tensor(
-      wanted, {{}, type, direction, shape, static_cast<std::uint64_t>(count), static_cast<std::uint64_t>(bytes)});
+  graph::TensorRecord record{
+      {}, type, direction, shape.plain(), static_cast<std::uint64_t>(count), static_cast<std::uint64_t>(bytes)};
+  if (!shape.is_symbolic()) return push_tensor(wanted, record);
+  detail::make_room(symbolic_sizes_, 1);
+  record.symbolic = static_cast<std::uint32_t>(symbolic_sizes_.size());
+  const TensorKey key = push_tensor(wanted, record);
+  symbolic_sizes_.push_back({graph::SymbolicSize::Of::tensor, 0, index(key.tensor()), shape});
+  return key;
 }
 #if RONDO_HAS_BODIES
 RONDO_INLINE TensorKey TaskGraph::add_tensor_at_run_time(std::string_view name, DataType type, Direction direction,
-                                                         const Shape& shape, Where where) {
+                                                         const SymbolicShape& shape, Where where) {
   return add_tensor_here(name, type, direction, shape, where);
 }
 #endif
-constexpr TensorKey TaskGraph::add_tensor(std::string_view name, DataType type, Direction direction, const Shape& shape,
-                                          Where where) {
+constexpr TensorKey TaskGraph::add_tensor(std::string_view name, DataType type, Direction direction,
+                                          const SymbolicShape& shape, Where where) {
   return std::is_constant_evaluated() ? add_tensor_here(name, type, direction, shape, where)
                                       : add_tensor_at_run_time(name, type, direction, shape, where);
 }
@@ -132,7 +151,7 @@ constexpr void TaskGraph::declare_alias(TensorKey output, TensorKey input, Where
   }
   const graph::TensorRecord& to = tensors_[index(output.tensor())];
   const graph::TensorRecord& from = tensors_[index(input.tensor())];
-  if (!to.shape.is_symbolic() && !from.shape.is_symbolic() && to.bytes != from.bytes) {
+  if (!to.is_symbolic() && !from.is_symbolic() && to.bytes != from.bytes) {
     fail({"output '", name(to.name), "' takes ", to.bytes, " bytes, input '", name(from.name), "' ", from.bytes});
   }
   for (const graph::TensorRecord& other : tensors_) {
@@ -166,23 +185,35 @@ constexpr void TaskGraph::declare_view(TensorKey tensor, TensorKey source, const
   }
   if (first.dim.empty() && first.value < 0) fail({"tensor '", name(to.name), "' starts at a negative element"});
   if (!first.dim.empty()) check_dim(first.dim, "view", name(to.name), where);
-  if (first.dim.empty() && from.view_dim.empty()) {
+  Dim moved = first_of(index(source.tensor()));
+  if (first.dim.empty() && moved.empty()) {
     to.view_first = from.view_first + static_cast<std::uint64_t>(first.value);
   } else {
     const auto dim_of = [](const Dim& dim, std::uint64_t value) { return dim.empty() ? Dim{value} : dim; };
-    to.view_dim = dim_of(from.view_dim, from.view_first) + dim_of(first.dim, static_cast<std::uint64_t>(first.value));
-    check_dim(to.view_dim, "view", name(to.name), where);
+    moved = dim_of(moved, from.view_first) + dim_of(first.dim, static_cast<std::uint64_t>(first.value));
+    check_dim(moved, "view", name(to.name), where);
   }
-  const bool is_known = to.view_dim.empty() && !to.shape.is_symbolic() && !tensors_[root].shape.is_symbolic();
+  const bool is_known = moved.empty() && !to.is_symbolic() && !tensors_[root].is_symbolic();
   if (is_known && (to.view_first > tensors_[root].count || to.count > tensors_[root].count - to.view_first)) {
     fail({"tensor '", name(to.name), "' of ", to.count, " elements goes beyond the ", tensors_[root].count, " of '",
           name(tensors_[root].name), "'"});
+  }
+  if (!moved.empty()) {
+    symbolic_sizes_.push_back({graph::SymbolicSize::Of::view, 0, index(tensor.tensor()), SymbolicShape{Extent{moved}}});
   }
   to.view_of = root;
   to.viewed_at = static_cast<std::uint32_t>(tasks_.size());
   to.fixed = tensors_[root].fixed;
   tensors_[index(tensor.tensor())] = to;
   if (to.direction == Direction::out) tensors_[root].delivered = true;
+}
+
+/// The index in its source of the first element of a view, if it is symbolic.
+constexpr Dim TaskGraph::first_of(std::uint32_t view) const {
+  for (const graph::SymbolicSize& size : symbolic_sizes_) {
+    if (size.of == graph::SymbolicSize::Of::view && size.tensor == view) return size.shape.dim(0);
+  }
+  return {};
 }
 
 constexpr graph::TensorRecord& TaskGraph::record_of(const char* call, TensorKey tensor, Where where) {

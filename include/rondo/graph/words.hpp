@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <rondo/extent.hpp>
 #include <rondo/types.hpp>
 
 #include <bit>

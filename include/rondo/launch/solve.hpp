@@ -86,7 +86,7 @@ class Solver {
   }
 
   void match_extents(const BoundSize& size) {
-    const Shape& declared = tensor(size).shape;
+    const SymbolicShape declared = graph_.declared_shape(tensor(size));
     if (size.shape->rank() != declared.rank()) {
       throw Error(Errc::wrong_size, Error::Text{"tensor '", graph_.name(tensor(size).name), "' has ", declared.rank(),
                                                 " dimensions, ", size.shape->rank(), " were bound"});
@@ -109,7 +109,7 @@ class Solver {
 
   /// If only one extent is unknown, and a single symbol, derives it from the element count. Returns whether it did.
   bool match_count(const BoundSize& size) {
-    const Shape& declared = tensor(size).shape;
+    const SymbolicShape declared = graph_.declared_shape(tensor(size));
     std::uint64_t product = 1;
     std::int32_t unknown = -1;
     for (std::size_t d = 0; d < declared.rank(); ++d) {
@@ -135,7 +135,7 @@ class Solver {
   }
 
   void check(const BoundSize& size) const {
-    const Shape& declared = tensor(size).shape;
+    const SymbolicShape declared = graph_.declared_shape(tensor(size));
     std::uint64_t count = 1;
     for (std::size_t d = 0; d < declared.rank(); ++d) {
       const Dim::Value extent = declared.evaluate(d, values_.data());

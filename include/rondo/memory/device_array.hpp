@@ -111,14 +111,16 @@ RONDO_INLINE Bytes bytes_of(const graph::GraphView& graph, TensorKey key, const 
     throw Error(code, Error::Text{"allocate: tensor '", graph.name(tensor.name), "': ", why});
   };
   if (shape == nullptr) {
-    if (tensor.shape.is_symbolic()) refuse(Errc::wrong_size, "the size depends on symbols; pass a shape as well");
+    if (tensor.is_symbolic()) refuse(Errc::wrong_size, "the size depends on symbols; pass a shape as well");
     return Bytes{tensor.bytes};
   }
-  bool fits = shape->rank() == tensor.shape.rank() && !shape->is_symbolic();
+  bool fits = shape->rank() == tensor.shape.rank();
   std::uint64_t bytes = size_of(tensor.type);
   for (std::size_t d = 0; fits && d < shape->rank(); ++d) {
     const std::int64_t extent = shape->extent(d);
-    fits = tensor.shape.dim(d).empty() ? extent == tensor.shape.extent(d) : extent >= 0;
+    const std::int64_t declared = tensor.shape.extent(d);
+    const bool is_symbol = tensor.is_symbolic() && declared == 0;
+    fits = is_symbol ? extent >= 0 : extent == declared;
     if (fits && (__builtin_mul_overflow(bytes, static_cast<std::uint64_t>(extent), &bytes) || bytes >> 62 != 0)) {
       refuse(Errc::overflow, "the shape has more than 2^62 bytes; use smaller extents");
     }

@@ -86,7 +86,7 @@ class Communicator {
     const Error::Text busy{"(", name, " ", operations_.size(), ")"};
     const CallTensor token{graph::add_token(graph, busy.c_str()), Access::read_write};
     const Error::Text first{name, " begins"};
-    const Shape shape = graph.tensors()[index(task.to.tensor())].shape;
+    const SymbolicShape shape = graph.declared_shape(graph.tensors()[index(task.to.tensor())]);
     const auto extent = [&](std::size_t d) {
       if (d >= shape.rank()) return Extent{1};
       return shape.dim(d).empty() ? Extent{shape.extent(d)} : Extent{shape.dim(d)};

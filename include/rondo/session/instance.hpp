@@ -33,8 +33,7 @@ class Instance {
   using Update = typename Policies::Update;
   using Refresher = update::Refresher<P, Update, typename Policies::Refresh>;
   using Options = typename Policies::Runtime::template Options<P>;
-  using Rules = PortRules<typename P::Arch>;
-  static constexpr auto fixed = HasDeviceCopy<P> ? Rules::Fixed::copied : Rules::Fixed::refused;
+  using Rules = PortRules<typename P::Arch, HasDeviceCopy<P>>;
 
  public:
   using Runner = typename Policies::Runtime::template Runner<P, Graph>;

@@ -19,7 +19,7 @@ Status Instance<P, Policies, Graph, Layout>::prepare(std::span<Binding> bindings
   if (is_blocked()) return refusal_;
   if (is_async_ && !is_async) return Status{Errc::mixed_modes};
   if (const Status s = sort(bindings); !s) return s;
-  if (const Status s = rules_.check(*this, ports_.view(), bindings, fixed); !s) return s;
+  if (const Status s = rules_.check(*this, ports_.view(), bindings, Rules::Look::at_moved); !s) return s;
   if (const Status s = check_memory(bindings); !s) return s;
   is_async_ = is_async;
   take_addresses(bindings);
@@ -94,7 +94,7 @@ template <Platform P, class Policies, class Graph, class Layout>
 template <class R>
 Status Instance<P, Policies, Graph, Layout>::resolve(std::span<Binding> bindings, R& resolved) noexcept {
   if (const Status s = sort(bindings); !s) return s;
-  if (const Status s = rules_.check(*this, ports_.view(), bindings, fixed, Rules::Look::at_all); !s) return s;
+  if (const Status s = rules_.check(*this, ports_.view(), bindings, Rules::Look::at_all); !s) return s;
   if (const Status s = check_memory(bindings); !s) return s;
   if constexpr (checks_memory<P, Policies>) resolved.made_at = memory::Registry::instance().now();
   const auto ports = ports_.view();

@@ -74,7 +74,7 @@ class OtherMemory {
     tensors_ = view.tensors.size();
     for (std::size_t t = 0; t < tensors_; ++t) {
       const graph::TensorRecord& tensor = view.tensors[t];
-      if (!tensor.is_outside_arena() || tensor.shape.is_symbolic()) continue;
+      if (!tensor.is_outside_arena() || tensor.is_symbolic()) continue;
       addresses_.resize(slots * tensors_);
       const std::uint64_t known = shared == nullptr ? 0 : shared->address(t);
       const bool is_for_all = !Placement::is_with_ports(view, t, has_own_workspace);

@@ -139,7 +139,7 @@ class ShapedSession : public detail::SessionBase<ShapedSession<P, Policies, Capa
   Status check_bytes(TensorId tensor, Bytes size) noexcept {
     if (index(tensor) >= graph_.tensors().size()) return Status{Errc::wrong_tensor};
     const graph::TensorRecord& record = graph_.tensors()[index(tensor)];
-    const bool fits = record.shape.is_symbolic() ? size.value % size_of(record.type) == 0 : size.value == record.bytes;
+    const bool fits = record.is_symbolic() ? size.value % size_of(record.type) == 0 : size.value == record.bytes;
     return fits ? Status{} : Status::of_tensor(Errc::wrong_size, index(tensor));
   }
 

@@ -36,7 +36,7 @@ ShapedSession<P, Policies, Capacity, Depth>::ShapedSession(Shapes shapes, const 
     resets_workspace_ = resets_workspace_ || tensor.zeroed == Zeroed::once;
     if (tensor.is_delivered_alone()) this->limit_ = 1;
     if (tensor.direction != Direction::resident) continue;
-    if (tensor.shape.is_symbolic()) {
+    if (tensor.is_symbolic()) {
       throw Error(Errc::invalid_argument,
                   Error::Text{"resident '", graph_.name(tensor.name),
                               "' has a symbolic size; what stays between rounds of different shapes needs a size of "

@@ -256,7 +256,7 @@ TEST_CASE("The tensors of a task with fixed addresses are absolute: written once
 namespace {
 
 /// A task of one slot for each record: an address of `tensor`, or a scalar.
-graph::ArgRecord record(graph::ArgRecord::Kind kind, std::uint32_t tensor, std::uint32_t offset, std::uint16_t width) {
+graph::ArgRecord record(graph::ArgRecord::Kind kind, std::uint32_t tensor, std::uint32_t offset, std::uint8_t width) {
   graph::ArgRecord arg{kind, Access::read, tensor, 0, offset};
   arg.width = width;
   return arg;
@@ -369,7 +369,7 @@ TEST_CASE("A base with one slot that holds its address as it is has a word of it
   struct Case {
     const char* what;
     std::uint64_t addend;
-    std::uint16_t width;
+    std::uint8_t width;
     std::uint32_t offset;
     std::uint32_t tasks;
     bool has_word;

@@ -4,7 +4,7 @@
 
 #include <rondo/args/slot.hpp>
 #include <rondo/args/system_slot.hpp>
-#include <rondo/graph/records.hpp>
+#include <rondo/graph/task_graph.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -19,8 +19,10 @@ inline constexpr std::int64_t marks_per_tensor = 8;
 static_assert(static_cast<std::int64_t>(max_rank) <= marks_per_tensor);
 
 /// The shape of a tensor with marks for the extents that depend on symbols.
-[[nodiscard]] constexpr Shape marked(const Shape& shape, std::uint32_t tensor, std::size_t set) noexcept {
-  if (!shape.is_symbolic()) return shape;
+[[nodiscard]] constexpr Shape marked(const TaskGraph& graph, std::uint32_t tensor, std::size_t set) {
+  const graph::TensorRecord& record = graph.tensors()[tensor];
+  if (!record.is_symbolic()) return record.shape;
+  const SymbolicShape shape = graph.declared_shape(record);
   std::int64_t extents[max_rank] = {};
   for (std::size_t d = 0; d < shape.rank() && d < max_rank; ++d) {
     const std::int64_t mark = first_mark[set] + marks_per_tensor * tensor + static_cast<std::int64_t>(d);
@@ -46,7 +48,7 @@ template <class AddressOf>
         arg.kind = Kind::extent;
         arg.bits = 0;
         arg.tensor = static_cast<std::uint32_t>(mark / marks_per_tensor);
-        arg.dimension = static_cast<std::uint16_t>(mark % marks_per_tensor);
+        arg.dimension = static_cast<std::uint8_t>(mark % marks_per_tensor);
       }
       break;
     case SlotKind::args_block: arg = {Kind::own_block, Access::read, 0, static_cast<ArgWord>(slot.value)}; break;

@@ -34,7 +34,8 @@ class Orchestration;
 template <class Self, arch::Arch A, class E, class T>
 class Hosted {
   static_assert(sim::Engine<E>,
-                "rondo: this type is not an engine; it needs the members that platform/sim/engine.hpp names");
+                "rondo: this type is not an engine; include its header, such as rondo/platform/sim/pool.hpp, or write "
+                "the members that platform/sim/engine.hpp names");
 
  public:
   using Arch = A;

@@ -23,6 +23,32 @@ struct ReplayCosts {
   double per_round = 400;       ///< to start a round on threads that still spin, and to see its end
 };
 
+/// Pairs of nodes.
+using NodePair = std::pair<std::uint32_t, std::uint32_t>;
+using NodePairs = std::vector<NodePair>;
+
+/// For each node, a list of other nodes. All lists share two arrays.
+class NodeLists {
+ public:
+  NodeLists() = default;
+  /// The list of node n has the item of each pair whose owner is n, in the order of the pairs.
+  NodeLists(std::size_t nodes, const NodePairs& pairs, std::uint32_t NodePair::* owner, std::uint32_t NodePair::* item)
+      : begin_(nodes + 1), items_(pairs.size()) {
+    for (const NodePair& pair : pairs) ++begin_[pair.*owner + 1];
+    for (std::size_t n = 0; n < nodes; ++n) begin_[n + 1] += begin_[n];
+    std::vector<std::uint32_t> next = begin_;
+    for (const NodePair& pair : pairs) items_[next[pair.*owner]++] = pair.*item;
+  }
+
+  [[nodiscard]] std::span<const std::uint32_t> operator[](std::size_t node) const noexcept {
+    return {items_.data() + begin_[node], begin_[node + 1] - begin_[node]};
+  }
+
+ private:
+  std::vector<std::uint32_t> begin_;
+  std::vector<std::uint32_t> items_;
+};
+
 /// The nodes of a schedule. A node is a sequence of calls on one thread: a task is one node, or one node per block and
 /// an empty node where they join; chains are fused into one node.
 struct NodeGraph {
@@ -34,10 +60,17 @@ struct NodeGraph {
   };
   std::vector<Node> nodes;           ///< each after its predecessors
   std::vector<std::uint32_t> calls;  ///< the numbers of (task, block) pairs, in the order of the graph
-  std::vector<std::vector<std::uint32_t>> predecessors;
-  std::vector<std::vector<std::uint32_t>> successors;
-  std::vector<std::vector<std::uint32_t>> carried;  ///< by node: nodes of the previous round that must precede it
+  NodeLists predecessors;
+  NodeLists successors;
+  NodeLists carried;  ///< by node: nodes of the previous round that must precede it
 
+  /// Sets the lists from pairs of nodes, of which the second must run after the first: of the same round, or for
+  /// `from_previous`, of the previous round.
+  void connect(const NodePairs& edges, const NodePairs& from_previous = {}) {
+    predecessors = {nodes.size(), edges, &NodePair::second, &NodePair::first};
+    successors = {nodes.size(), edges, &NodePair::first, &NodePair::second};
+    carried = {nodes.size(), from_previous, &NodePair::second, &NodePair::first};
+  }
   /// The cost of all nodes, in nanoseconds.
   [[nodiscard]] double cost() const noexcept {
     double sum = 0;
@@ -49,41 +82,33 @@ struct NodeGraph {
 /// Makes the nodes. `call_costs`: one per task and block, in the order of the graph. `carried`: pairs of tasks; the
 /// second must run after the first task of the previous round.
 [[nodiscard]] inline NodeGraph make_node_graph(const graph::GraphView& graph, std::span<const double> call_costs,
-                                               std::span<const std::pair<std::uint32_t, std::uint32_t>> carried = {}) {
+                                               std::span<const NodePair> carried = {}) {
   NodeGraph g;
-  std::vector<std::uint32_t> last_of(graph.tasks.size());                 // node
-  std::vector<std::vector<std::uint32_t>> first_of(graph.tasks.size());   // nodes
-  std::vector<std::vector<std::uint32_t>> waits_for(graph.tasks.size());  // nodes
+  NodePairs edges;
+  std::vector<std::uint32_t> first_of;  // the nodes of a task are consecutive
   std::uint32_t call = 0;
-
-  const auto add_node = [&](std::vector<std::uint32_t> predecessors) {
-    const auto id = static_cast<std::uint32_t>(g.nodes.size());
-    for (const std::uint32_t p : predecessors) g.successors[p].push_back(id);
-    g.nodes.push_back({static_cast<std::uint32_t>(g.calls.size()), 0, 0.0});
-    g.predecessors.push_back(std::move(predecessors));
-    g.successors.emplace_back();
-    return id;
-  };
-  std::vector<std::uint32_t> block_nodes;
-  for (std::uint32_t t = 0; t < graph.tasks.size(); ++t) {
-    const std::uint32_t blocks = graph.tasks[t].blocks;
-    block_nodes.clear();
-    for (std::uint32_t b = 0; b < blocks; ++b, ++call) {
-      const std::uint32_t node = add_node(b + 1 == blocks ? std::move(waits_for[t]) : waits_for[t]);
-      g.nodes[node].call_count = 1;
-      g.nodes[node].cost = call_costs[call];
+  for (const graph::TaskRecord& task : graph.tasks) {
+    const auto first = static_cast<std::uint32_t>(g.nodes.size());
+    for (std::uint32_t b = 0; b < task.blocks; ++b, ++call) {
+      if (task.blocks != 1) edges.emplace_back(first + b, first + task.blocks);
+      g.nodes.push_back({call, 1, call_costs[call]});
       g.calls.push_back(call);
-      block_nodes.push_back(node);
     }
-    const std::uint32_t end = blocks == 1 ? block_nodes[0] : add_node(block_nodes);
-    for (const std::uint32_t s : graph.successors_of(t)) waits_for[s].push_back(end);
-    last_of[t] = end;
-    if (!carried.empty()) first_of[t] = block_nodes;
+    if (task.blocks != 1) g.nodes.push_back({call, 0, 0});
+    first_of.push_back(first);
   }
-  g.carried.resize(g.nodes.size());
-  for (const auto& [before, after] : carried) {
-    for (const std::uint32_t node : first_of[after]) g.carried[node].push_back(last_of[before]);
+  first_of.push_back(static_cast<std::uint32_t>(g.nodes.size()));
+  const auto connect = [&](NodePairs& to, std::uint32_t before, std::uint32_t after) {
+    for (std::uint32_t b = 0; b < graph.tasks[after].blocks; ++b) {
+      to.emplace_back(first_of[before + 1] - 1, first_of[after] + b);
+    }
+  };
+  for (std::uint32_t t = 0; t < graph.tasks.size(); ++t) {
+    for (const std::uint32_t s : graph.successors_of(t)) connect(edges, t, s);
   }
+  NodePairs from_previous;
+  for (const auto& [before, after] : carried) connect(from_previous, before, after);
+  g.connect(edges, from_previous);
   return g;
 }
 
@@ -93,6 +118,7 @@ struct NodeGraph {
                                            double most_cost = std::numeric_limits<double>::infinity()) {
   constexpr std::uint32_t none = 0xFFFF'FFFF;
   NodeGraph fused;
+  fused.calls.reserve(g.calls.size());
   std::vector<std::uint32_t> head(g.nodes.size(), none);  // node -> fused node
   const auto continues = [&](std::uint32_t n) {
     return g.predecessors[n].size() == 1 && g.successors[g.predecessors[n][0]].size() == 1;
@@ -112,20 +138,16 @@ struct NodeGraph {
     }
     fused.nodes.push_back(node);
   }
-  fused.predecessors.resize(fused.nodes.size());
-  fused.successors.resize(fused.nodes.size());
-  fused.carried.resize(fused.nodes.size());
+  NodePairs edges;
+  NodePairs from_previous;
+  const auto add = [&](NodePairs& to, std::uint32_t before, std::uint32_t after) {
+    if (head[before] != head[after]) to.emplace_back(head[before], head[after]);
+  };
   for (std::uint32_t n = 0; n < g.nodes.size(); ++n) {
-    for (const std::uint32_t p : g.predecessors[n]) {
-      if (head[p] == head[n]) continue;
-      fused.predecessors[head[n]].push_back(head[p]);
-      fused.successors[head[p]].push_back(head[n]);
-    }
-    if (g.carried.empty()) continue;
-    for (const std::uint32_t p : g.carried[n]) {
-      if (head[p] != head[n]) fused.carried[head[n]].push_back(head[p]);
-    }
+    for (const std::uint32_t p : g.predecessors[n]) add(edges, p, n);
+    for (const std::uint32_t p : g.carried[n]) add(from_previous, p, n);
   }
+  fused.connect(edges, from_previous);
   return fused;
 }
 

@@ -30,20 +30,17 @@ using BlendOne = Blend<CoreType::vector>;
 
 constexpr ReplayCosts free_of_charge{.per_node = 1, .across_threads = 0, .per_round = 0};
 
-/// `count` nodes of 1 µs; each after the one before it in its chain of `length`.
-NodeGraph chains(std::uint32_t count, std::uint32_t length) {
+/// `count` nodes of 1 µs; each after the one before it in its chain of `length`. `from_previous`: see
+/// NodeGraph::connect().
+NodeGraph chains(std::uint32_t count, std::uint32_t length, const NodePairs& from_previous = {}) {
   NodeGraph g;
+  NodePairs edges;
   for (std::uint32_t n = 0; n < count; ++n) {
     g.nodes.push_back({n, 1, 1000});
     g.calls.push_back(n);
-    g.predecessors.emplace_back();
-    g.successors.emplace_back();
-    if (n % length != 0) {
-      g.predecessors[n].push_back(n - 1);
-      g.successors[n - 1].push_back(n);
-    }
+    if (n % length != 0) edges.emplace_back(n - 1, n);
   }
-  g.carried.resize(count);
+  g.connect(edges, from_previous);
   return g;
 }
 
@@ -157,8 +154,7 @@ TEST_CASE("A chain has the period of its longest stage, with as many rounds in f
 }
 
 TEST_CASE("A round that needs the end of the round before overlaps with nothing, and then one thread is as good") {
-  NodeGraph g = chains(1000, 1000);
-  g.carried[0].push_back(999);
+  const NodeGraph g = chains(1000, 1000, {{999, 0}});
   CHECK(period_of(g, stages_on(g, 2, free_of_charge), 4, free_of_charge) ==
         doctest::Approx(1000 * 1001.0).epsilon(0.01));
   CHECK(!plan_overlap(g, 2, 4, free_of_charge).has_value());
@@ -173,9 +169,7 @@ TEST_CASE(
     CHECK(period_of(plan->nodes, plan->schedule, 4, free_of_charge) == doctest::Approx(alone / 2).epsilon(0.02));
   }
   // Two chains, each of which goes on where it ended in the round before: stages would run one after the other.
-  NodeGraph two = chains(1000, 500);
-  two.carried[0].push_back(499);
-  two.carried[500].push_back(999);
+  const NodeGraph two = chains(1000, 500, {{499, 0}, {999, 500}});
   const auto plan = plan_overlap(two, 2, 4, free_of_charge);
   REQUIRE(plan.has_value());
   CHECK(period_of(plan->nodes, plan->schedule, 4, free_of_charge) == doctest::Approx(500 * 1001.0).epsilon(0.02));

@@ -151,8 +151,7 @@ TEST_CASE("Two long tasks take two threads, two short ones the calling thread al
   NodeGraph g;
   for (int i = 0; i < 2; ++i) g.nodes.push_back({static_cast<std::uint32_t>(i), 1, 1'000'000.0});
   g.calls = {0, 1};
-  g.predecessors.resize(2);
-  g.successors.resize(2);
+  g.connect({});
   CHECK(best_schedule(g, 4, {}).order.size() == 2);
   for (auto& node : g.nodes) node.cost = 50;
   const Schedule alone = best_schedule(g, 4, {});
@@ -176,16 +175,13 @@ TEST_CASE("A schedule's makespan is found again from its nodes, and follows what
 
 TEST_CASE("Where whole chains do not divide evenly, one is cut half-way") {
   NodeGraph g;  // three chains of 20 calls of 1 us
+  NodePairs edges;
   for (std::uint32_t n = 0; n < 60; ++n) {
     g.nodes.push_back({n, 1, 1000.0});
     g.calls.push_back(n);
-    g.predecessors.emplace_back();
-    g.successors.emplace_back();
-    if (n % 20 == 0) continue;
-    g.predecessors[n].push_back(n - 1);
-    g.successors[n - 1].push_back(n);
+    if (n % 20 != 0) edges.emplace_back(n - 1, n);
   }
-  g.carried.resize(60);
+  g.connect(edges);
   CHECK(best_schedule(fuse_chains(g), 2, {}).makespan > 40'000);
   const Plan plan = plan_round(g, 2, {});
   CHECK(plan.schedule.order.size() == 2);

@@ -12,6 +12,7 @@
 #include <fuzz/run_program.hpp>
 #include <fuzz/session_program.hpp>
 #include <fuzz/shaped_program.hpp>
+#include <rondo/launch/round_values.hpp>
 #include <rondo/platform/host/host.hpp>
 #include <rondo/rondo.hpp>
 #include <stand_in/over_stand_in.hpp>
@@ -24,12 +25,15 @@ template <class Session>
 using OfGraph = fuzz::SessionUnderTest<Session>;
 template <class P, std::size_t depth>
 using OfShapes = fuzz::ShapedUnderTest<ShapedSession<P, DefaultPolicies, launch::Lru<3>, depth>>;
+struct WithValues : DefaultPolicies {
+  using Values = launch::RoundValues<>;
+};
 
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   fuzz::Bytes bytes{data, size};
-  switch (bytes.take() % 8) {
+  switch (bytes.take() % 11) {
     case 0: fuzz::run_program<OfGraph<RoundSession<Host>>>(bytes); break;
     case 1: fuzz::run_program<OfGraph<PipelinedSession<A2A3Sim, 3>>>(bytes); break;
     case 2: fuzz::run_program<OfGraph<RoundSession<A2A3OverStandIn>>>(bytes); break;
@@ -37,7 +41,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     case 4:
     case 5: fuzz::run_program<OfShapes<A2A3Sim, 3>>(bytes); break;
     case 6: fuzz::run_program<OfShapes<A2A3OverStandIn, 1>>(bytes); break;
-    default: fuzz::run_program<OfShapes<CudaOverStandIn, 2>>(bytes); break;
+    case 7: fuzz::run_program<OfShapes<CudaOverStandIn, 2>>(bytes); break;
+    case 8: fuzz::run_program<OfGraph<PipelinedSession<A2A3OverStandIn, 2>>>(bytes); break;
+    case 9: fuzz::run_program<OfGraph<PipelinedSession<A2A3ThatComputes, 3, WithValues>>>(bytes); break;
+    default: fuzz::run_program<OfGraph<PipelinedSession<CudaOverStandIn, 3, WithValues>>>(bytes); break;
   }
   return 0;
 }

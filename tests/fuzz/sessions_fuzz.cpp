@@ -3,11 +3,12 @@
 
 // Any bytes as a program: they choose a graph, some of whose tasks may be in a loop, and then calls to one session over
 // it or to two at the same time, in any order and in any number. The calls run rounds in each way, bind device memory
-// and release it, prebind, hold, upload, change scalars, move the arena, drop a round, fail, stop and close; in sessions
-// of many shapes they also change, prepare and reserve those. Each round that succeeds has the results of plain
-// arithmetic, a call that is refused changes nothing, a session that was closed or poisoned says so to every call, and
-// each session closes. The sessions are on the host, on a simulated chip, and on the stand-ins for an NPU's runtime and
-// for the CUDA driver, which end the process for a call that they must not be given; some have rounds in flight.
+// and release it, prebind, hold, upload, change scalars, move the arena, drop a round, fail, stop and close; in
+// sessions of many shapes they also change, prepare and reserve those. Each round that succeeds has the results of
+// plain arithmetic, a call that is refused changes nothing, a session that was closed or poisoned says so to every
+// call, and each session closes. The sessions are on the host, on a simulated chip, and on the stand-ins for an NPU's
+// runtime and for the CUDA driver, which end the process for a call that they must not be given; some have rounds in
+// flight.
 #include <cuda_stand_in/over_cuda_stand_in.hpp>
 #include <fuzz/run_program.hpp>
 #include <fuzz/session_program.hpp>

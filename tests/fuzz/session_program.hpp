@@ -3,34 +3,40 @@
 #pragma once
 
 #include <fuzz/fuzz.hpp>
-#include <fuzz/session_graph.hpp>
+#include <fuzz/session_model.hpp>
 #include <rondo/rondo.hpp>
+#include <rondo/session/loop_report.hpp>
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <span>
+#include <string_view>
 #include <type_traits>
 #include <utility>
+#include <variant>
 
 namespace rondo::fuzz {
 
 /// A session, and what its device must hold.
 template <class Session>
-class SessionUnderTest {
+class SessionUnderTest : private SessionModel {
   static constexpr bool is_pipelined = requires(Session& session) { session.wait_all(); };
+  static constexpr bool checks_memory = std::is_same_v<DefaultPolicies::Check, CheckMemory>;
+  static constexpr bool has_values = requires(Session& session) { session.values(); };
   struct Prebind {
     Session* session;
     auto operator()(const auto&... pairs) const { return session->prebind(pairs...); }
   };
 
  public:
-  using Prebinding =
-      decltype(with_pairs(std::declval<SessionGraph&>(), std::declval<HostMemory&>(), std::declval<Prebind&>()));
-  using Graph = SessionGraph;
+  struct Graph : SessionGraph {
+    explicit Graph(Bytes& bytes) : SessionGraph(bytes, has_values) {}
+  };
   using P = typename Session::Platform;
 
-  explicit SessionUnderTest(const SessionGraph& graph) : g_{graph} {}
+  explicit SessionUnderTest(const SessionGraph& graph) : SessionModel(graph) {}
   SessionUnderTest(const SessionUnderTest&) = delete;
   SessionUnderTest& operator=(const SessionUnderTest&) = delete;
   ~SessionUnderTest() {
@@ -49,7 +55,9 @@ class SessionUnderTest {
 
   /// One call of the session, or a few, with a check of what they do.
   void step(Bytes& bytes, SessionUnderTest* other) {
-    switch (bytes.take() % 20) {
+    const auto call = bytes.take();
+    const bool is_varied = call / 20 % 2 != 0;
+    switch (call % 20) {
       case 0: return round(bytes, [this](auto& m) { return run_plainly(m); });
       case 1: return round(bytes, [this](auto& m) { return with_pairs_reversed(g_, m, run()); });
       case 2: return round(bytes, [this](auto& m) { return with_pairs(g_, m, run_by_steps()); });
@@ -63,8 +71,8 @@ class SessionUnderTest {
       case 10:
       case 11: return submit(bytes);
       case 12: return move_arena(bytes.take() % 4 != 0);
-      case 13: return prebind(bytes);
-      case 14: return run_prebound(bytes, other);
+      case 13: return prebind(bytes, is_varied);
+      case 14: return run_prebound(bytes, other, is_varied);
       case 15: return bytes.take() % 4 == 0 ? close() : round_by_number(bytes);  // seldom, so that programs become long
       case 16: return submit_by_number(bytes);
       case 17: return round_on_device(bytes);
@@ -81,29 +89,18 @@ class SessionUnderTest {
   }
 
  private:
-  /// A round in flight.
-  struct Flight {
-    HostMemory memory, expected;
-    bool is_open = false;
-  };
-  /// Device memory that rounds may bind to any of x, w, s and y.
-  struct Array {
-    std::optional<DeviceArray<Word>> memory;
-    Words holds{};
-  };
-  /// The array that a round binds to each of x, w, s and y, or on_host. Lower numbers are arrays that were released.
-  using Places = std::array<int, 4>;
-  static constexpr int on_host = -1;
-  static constexpr Places all_on_host{on_host, on_host, on_host, on_host};
+  using OnHost =
+      decltype(with_pairs(std::declval<SessionGraph&>(), std::declval<HostMemory&>(), std::declval<Prebind&>()));
+  using OnDevice = decltype(with_pairs_on_device(std::declval<SessionGraph&>(), std::declval<HostMemory&>(),
+                                                 std::declval<DeviceArray<Word>&>(), std::declval<DeviceArray<Word>&>(),
+                                                 std::declval<Prebind&>()));
 
-  [[nodiscard]] static Word number(Bytes& bytes) { return bytes.take() % 64; }
-  static void fill(Bytes& bytes, HostMemory& m) {
-    m.x.fill(number(bytes));
-    m.x.back() = number(bytes);
-    m.w.fill(number(bytes));
-    m.s.fill(m.x[0] + m.w[0]);
-    m.y.fill(77);
-    m.shift = number(bytes);
+  void fill(Bytes& bytes, HostMemory& m) {
+    SessionModel::fill(bytes, m);
+    if constexpr (has_values) {
+      state_.offset = number(bytes);
+      require(session_.values().set(*g_.offset, state_.offset).ok());
+    }
   }
   [[nodiscard]] auto run() {
     return [this](const auto&... pairs) { return session_.run_round(pairs...); };
@@ -113,59 +110,27 @@ class SessionUnderTest {
   }
   Status run_plainly(HostMemory& m) { return with_pairs(g_, m, run()); }
 
-  /// Whether a resident that the tasks read lacks its upload.
-  [[nodiscard]] bool is_blocked() const {
-    return (g_.uses_resident[0] && !is_uploaded_[0]) || (g_.uses_resident[1] && !is_uploaded_[1]);
-  }
-  [[nodiscard]] Words& holds(int array) { return arrays_[static_cast<std::size_t>(array)].holds; }
-  [[nodiscard]] bool is_held_in(int array) const {
-    return (is_held_[0] && last_[0] == array) || (is_held_[1] && last_[1] == array);
-  }
-  /// Chooses arrays for a round. No tensor is written where another one is.
-  [[nodiscard]] Places choose(Bytes& bytes) const {
-    Places places = all_on_host;
-    const int choices = bytes.take();
-    for (std::size_t t = 0; t < places.size(); ++t) {
-      const int array = choices >> (2 * t) & 3;
-      if (array == 3 || !arrays_[static_cast<std::size_t>(array)].memory) continue;
-      const bool is_taken = is_held_in(array) || places[0] == array || places[1] == array || places[2] == array;
-      if (t < 2 ? !is_held_[t] : !is_taken) places[t] = array;
-    }
-    return places;
-  }
   void check_arrays() {
     for (const Array& array : arrays_) {
       Words values{};
       if (array.memory) require(session_.download(*array.memory, values).ok() && values == array.holds);
     }
   }
-  /// What a round leaves in the host's memory; the state and the arrays are then those after the round.
-  HostMemory expect(const HostMemory& m, const Places& places) {
-    for (const std::size_t i : {0U, 1U}) {
-      if (!is_held_[i]) last_[i] = places[i];
-      if (!is_held_[i] && places[i] == on_host) kept_[i] = i == 0 ? m.x : m.w;
-      state_.at[i] = last_[i] < 0 ? kept_[i] : holds(last_[i]);
-    }
-    last_[2] = places[2], last_[3] = places[3];
-    HostMemory expected = m;
-    Words& s = places[2] < 0 ? expected.s : holds(places[2]);
-    state_.at[SessionGraph::number_s] = s;
-    state_.shift = m.shift;
-    g_.run(state_);
-    has_run_ = true;
-    ++rounds_;
-    s = state_.at[SessionGraph::number_s];
-    (places[3] < 0 ? expected.y : holds(places[3])) = state_.at[SessionGraph::number_y];
-    return expected;
+  /// The number of rounds that were given the scalar.
+  [[nodiscard]] std::uint64_t rounds_with_value() {
+    if constexpr (has_values) return session_.values().rounds();
+    return 0;
   }
-  /// A call that is refused leaves everything as it is.
+  /// A call that is refused leaves everything as it is. `named`: what the explanation of its status must name.
   template <class Call>
-  void refuse(Errc code, const Call& call) {
+  void refuse(Errc code, const Call& call, std::string_view named = {}) {
     finish();
     const HostMemory before = memory_;
+    const std::uint64_t with_value = rounds_with_value();
     const Status status = call();
     require(status.code() == code && !status.poisoned() && !session_.poisoned());
-    require(memory_ == before && session_.rounds() == rounds_);
+    require(memory_ == before && session_.rounds() == rounds_ && rounds_with_value() == with_value);
+    require(std::string_view(session_.explain(status).c_str()).find(named) != std::string_view::npos);
     check_arrays();
   }
   template <class Run>
@@ -299,7 +264,7 @@ class SessionUnderTest {
     const std::span<Word> null{static_cast<Word*>(nullptr), n};
     HostMemory& m = memory_;
     Bytes none{nullptr, 0};
-    const SessionGraph other(none);
+    const Graph other(none);
     const auto run = [&](Errc code, const auto& pair) {
       refuse(is_blocked() ? Errc::uninitialized_read : code, [&] {
         return session_.run_round(pair, bind(g_.w, m.w), bind(g_.s, m.s), bind(g_.y, m.y), bind(g_.shift, m.shift));
@@ -325,6 +290,9 @@ class SessionUnderTest {
     refuse(Errc::null_memory, [&] { return session_.download(g_.q, null); });
     refuse(Errc::wrong_tensor, [&] { return session_.upload(other.r, m.x); });
     refuse(Errc::wrong_tensor, [&] { return session_.hold(other.x); });
+    if constexpr (has_values) {
+      refuse(Errc::wrong_tensor, [&] { return session_.values().set(*other.offset, 1); });
+    }
   }
   /// After a round that did not end, the contents of residents and inputs are unknown.
   void drop(Bytes& bytes) {
@@ -355,11 +323,14 @@ class SessionUnderTest {
   void stop(Bytes& bytes) {
     finish();
     upload_all();
-    if constexpr (requires { P::runs_over_stand_in; }) {
-      if constexpr (requires { session_.request_stop(); }) session_.request_stop();  // ends rounds with loops only
-      round(bytes, [this](auto& m) { return run_plainly(m); });
-    } else if constexpr (requires { session_.request_stop(); }) {
+    if constexpr (requires { session_.request_stop(); }) {
       session_.request_stop();
+      // On NPUs and GPUs it ends a round at a decision that the host makes.
+      const auto loops = session_.explain_loops();
+      const bool host_decides = !loops.empty() && loops[0].decider == LoopReport::Decider::host && g_.loop.decides();
+      if (requires { P::runs_over_stand_in; } && !host_decides) {
+        return round(bytes, [this](auto& m) { return run_plainly(m); });
+      }
       fill(bytes, memory_);
       const Status status = run_plainly(memory_);
       require(status.code() == Errc::stopped);
@@ -434,7 +405,7 @@ class SessionUnderTest {
       if (last_[t] == number && t < 2) kept_[t] = held;
       if (last_[t] == number) last_[t] = last_gone_ - 1;
     }
-    if constexpr (std::is_same_v<DefaultPolicies::Check, CheckMemory>) {
+    if constexpr (checks_memory) {
       bool is_bound = false;
       for (const std::size_t t : {0U, 1U, 2U, 3U}) {
         is_bound = is_bound || (by_number_[t] == number && !is_held && (t > 1 || !is_held_[t]));
@@ -445,56 +416,62 @@ class SessionUnderTest {
       }
     }
     for (int& place : by_number_) place = place == number ? on_host : place;
+    for (int& place : prebound_places_) place = place == number ? last_gone_ - 1 : place;
     --last_gone_;
   }
   /// With pairs of device memory.
   void round_on_device(Bytes& bytes) {
     auto &x = arrays_[0].memory, &y = arrays_[1].memory;
     if (!x || !y || is_held_in(1)) return;
-    const auto run = [&](HostMemory& m) {
-      return session_.run_round(bind(g_.x, *x), bind(g_.w, m.w), bind(g_.s, m.s), bind(g_.y, *y),
-                                bind(g_.shift, m.shift));
-    };
-    round(bytes, run, {is_held_[0] ? last_[0] : 0, on_host, on_host, 1});
+    round(bytes, [&](HostMemory& m) { return with_pairs_on_device(g_, m, *x, *y, run()); }, x_and_y_on_device);
   }
 
-  void prebind(Bytes& bytes) {
+  void prebind(Bytes& bytes, bool is_on_device) {
     finish();
     fill(bytes, memory_);
-    prebound_.emplace(with_pairs(g_, memory_, Prebind{&session_}));
-    require(prebound_->status().ok());
+    auto &x = arrays_[0].memory, &y = arrays_[1].memory;
+    is_on_device = is_on_device && x && y;
+    if (is_on_device) {
+      prebound_.emplace(with_pairs_on_device(g_, memory_, *x, *y, Prebind{&session_}));
+    } else {
+      prebound_.emplace(with_pairs(g_, memory_, Prebind{&session_}));
+    }
+    prebound_places_ = is_on_device ? x_and_y_on_device : all_on_host;
+    require(std::visit([](const auto& bound) { return bound.status().ok(); }, *prebound_));
     is_stale_ = false;
   }
-  /// Bindings that were resolved before work again, unless the arena has moved, and in their own session only.
-  void run_prebound(Bytes& bytes, SessionUnderTest* other) {
+  /// Bindings that were resolved before work again, unless the arena has moved or their memory was released, and in
+  /// their own session only.
+  void run_prebound(Bytes& bytes, SessionUnderTest* other, bool submits) {
+    const auto run = [&](const SessionUnderTest& of) {
+      const auto run_bound = [&](const auto& bound) {
+        if constexpr (is_pipelined) {
+          if (submits) return session_.wait(session_.submit_round(bound));
+        }
+        return session_.run_round(bound);
+      };
+      return std::visit(run_bound, *of.prebound_);
+    };
     if (other != nullptr && other->prebound_) {
-      refuse(is_blocked() ? Errc::uninitialized_read : Errc::wrong_tensor,
-             [&] { return session_.run_round(*other->prebound_); });
+      refuse(is_blocked() ? Errc::uninitialized_read : Errc::wrong_tensor, [&] { return run(*other); });
     }
-    if (!prebound_) return;
-    const auto run = [&](auto&) { return session_.run_round(*prebound_); };
-    if (!is_stale_) return round(bytes, run);
-    refuse(is_blocked() ? Errc::uninitialized_read : Errc::stale_memory, [&] { return run(memory_); });
+    // What is written must be in no held input; what is released while an input is held in it is not gone yet.
+    const int x = is_held_[0] ? on_host : prebound_places_[0], y = prebound_places_[3];
+    if (!prebound_ || (y != on_host && is_held_in(y)) || (x < on_host && is_held_in(x))) return;
+    const bool is_gone = x < on_host || y < on_host;
+    if (!is_stale_ && !is_gone) return round(bytes, [&](auto&) { return run(*this); }, prebound_places_);
+    if (!is_stale_ && !checks_memory) return;
+    if (is_blocked()) return refuse(Errc::uninitialized_read, [&] { return run(*this); });
+    refuse(Errc::stale_memory, [&] { return run(*this); }, is_stale_ ? "" : x < on_host ? "tensor 'x'" : "tensor 'y'");
   }
 
-  const SessionGraph& g_;
   Session session_{freeze(g_.graph)};
   std::optional<DynamicBindings<Session>> bindings_;
-  std::optional<Prebinding> prebound_;
+  std::optional<std::variant<OnHost, OnDevice>> prebound_;
+  Places prebound_places_ = all_on_host;
   bool is_stale_ = false;  ///< whether the arena has moved since
   DevicePtr<std::byte> arena_;
-  HostMemory memory_;
-  SessionGraph::State state_;
-  std::array<Array, 3> arrays_;
-  Places last_ = all_on_host;       ///< those of the last round, and of inputs that are held
-  Places by_number_ = all_on_host;  ///< those of bindings_
-  int last_gone_ = on_host;
-  std::array<Words, 2> kept_{};  ///< what x and w hold, unless it is in an array
-  std::array<Flight, 3> flights_{};
   std::size_t next_ = 0;
-  std::uint64_t rounds_ = 0;
-  std::array<bool, 2> is_held_{}, is_uploaded_{};
-  bool has_run_ = false;
   bool is_over_ = false;
   bool has_failed_ = false;
 };

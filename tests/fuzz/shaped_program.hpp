@@ -6,6 +6,7 @@
 #include <fuzz/session_graph.hpp>
 #include <rondo/session/shaped_session.hpp>
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -45,15 +46,25 @@ struct Count {
   }
 };
 
-/// A graph of rows and columns whose numbers differ from round to round; the bytes choose its tasks.
+/// A graph of rows and columns whose numbers differ from round to round; the bytes choose its tasks, and whether one
+/// of them is repeated, at most as often as there are columns.
 struct ShapedGraph {
   explicit ShapedGraph(Bytes& bytes) {
     const auto choices = bytes.take();
     has_sums = choices % 2 != 0;
     has_total = choices / 2 % 2 != 0;
     is_long = choices / 4 % 2 != 0;
+    repeats_sums = has_sums && choices / 8 % 2 != 0;
     graph.add<AddToRows>(Blocks{min(ceil_div(rows, 2), 20)}, x, b, t);
-    if (has_sums) graph.add<SumColumns>(t, sums);
+    if (repeats_sums) {
+      graph.add<Few>(b, shift, left);
+      graph.repeat_until(done, columns, [&] {
+        graph.add<SumColumns>(t, sums);
+        graph.add<CountDown>(left, done);
+      });
+    } else if (has_sums) {
+      graph.add<SumColumns>(t, sums);
+    }
     if (is_long) graph.add<Shift>(t, shift, u);
     const Workspace<Word> last = is_long ? u : t;
     if (has_total) graph.add<Count>(last, shift, total);
@@ -72,8 +83,10 @@ struct ShapedGraph {
   Resident<Word> total = graph.resident<Word>("total", {3});
   Workspace<Word> t = graph.workspace<Word>("t", {rows, columns});
   Workspace<Word> u = graph.workspace<Word>("u", {rows, columns});
+  Workspace<Word> left = graph.workspace<Word>("left", {1});
+  Workspace<Word> done = graph.workspace<Word>("done", {1});
   HostInput<Word> shift = graph.host_input<Word>("shift", {1});
-  bool has_sums, has_total, is_long;
+  bool has_sums, has_total, is_long, repeats_sums;
 };
 
 /// The memory of one round on the host, in the round's shape.
@@ -184,10 +197,11 @@ class ShapedUnderTest {
   /// What a round leaves in the host's memory; the state is then that after the round.
   ShapedMemory expect(const ShapedMemory& m) {
     ShapedMemory expected = m;
+    const Word times = g_.repeats_sums ? std::min(1 + few(m.b[0], m.shift), static_cast<Word>(m.columns)) : 1;
     for (std::size_t i = 0; i < m.x.size(); ++i) {
       const Word t = 3 * (m.x[i] + m.b[i % m.b.size()]);
       const Word last = g_.is_long ? t + 3 * m.shift : t;
-      if (g_.has_sums) expected.sums[i % m.b.size()] += t;
+      if (g_.has_sums) expected.sums[i % m.b.size()] += times * t;
       if (g_.has_total) total_[0] += last;
       expected.y[i] = last + 3 * m.shift;
     }

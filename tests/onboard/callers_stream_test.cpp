@@ -725,6 +725,19 @@ TEST_CASE_TEMPLATE("Device memory is copied to and from fixed addresses on the s
     PinnedArray<float, P> pinned(session.platform(), n);
     CHECK(refresh(pinned, other.span(), dy.span()) == of(Errc::fixed_address, x.key));
     CHECK(owner.c.destroy_instance(captured) == 0);
+
+    // A copy from memory of the host is recorded likewise.
+    PinnedArray<float, P> another(session.platform(), n);
+    REQUIRE(owner.c.capture_begin(owner.stream, capture_thread_local) == 0);
+    REQUIRE(session.enqueue_round(bind(x, pinned), bind(w, two.span()), bind(y, dy.span()), bind(z, dz.span())).ok());
+    RunInstance const from_host = owner.end_capture();
+    CHECK(refresh(another, other.span(), dy.span()) == of(Errc::fixed_address, x.key));
+    REQUIRE(refresh(pinned, other.span(), dy.span()).ok());
+    for (float& each : pinned) each = 9;
+    REQUIRE(owner.c.execute(from_host, owner.stream) == 0);
+    owner.synchronise();
+    CHECK(dy.values() == Floats(n, 9));
+    CHECK(owner.c.destroy_instance(from_host) == 0);
   }
 }
 

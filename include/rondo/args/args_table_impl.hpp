@@ -89,6 +89,7 @@ RONDO_INLINE std::vector<Relocation> ArgsTable::find_addresses(const graph::Grap
 RONDO_INLINE std::vector<rondo::detail::Keyed> ArgsTable::place(const graph::GraphView& graph) {
   std::vector<rondo::detail::Keyed> in[partition_count];  // often in order already, so each is sorted by itself
   const std::vector<std::uint32_t> groups = groups_of(graph);
+  for (std::vector<rondo::detail::Keyed>& tasks : in) tasks.reserve(groups.size());
   for (std::size_t t = 0; t < groups.size(); ++t) {
     in[static_cast<std::size_t>(partition_of(graph, graph.tasks[t]))].push_back({groups[t], t});
   }

@@ -65,9 +65,13 @@ class FrozenGraph {
 
  private:
   friend FrozenGraph freeze(const TaskGraph& graph);
+  friend FrozenGraph freeze(TaskGraph&& graph);
   friend FrozenGraph freeze_interface(const TaskGraph& graph);
   friend FrozenGraph deal(FrozenGraph graph, const graph::LaneRules& rules);
-  FrozenGraph(const TaskGraph& source, const graph::Analysis& analysis);
+  template <class Source>
+  FrozenGraph(Source&& source, graph::Analysis&& analysis);
+  template <class Source>
+  static FrozenGraph make(Source&& source);
 
   std::vector<graph::TensorRecord> tensors_;
   std::vector<graph::TaskRecord> tasks_;
@@ -83,6 +87,8 @@ class FrozenGraph {
 
 /// Checks and orders a graph. The graph does not change; its handles are valid for the frozen graph.
 [[nodiscard]] FrozenGraph freeze(const TaskGraph& graph);
+/// The same without a copy, for a graph that is not needed any more. If it throws, the graph has not changed.
+[[nodiscard]] FrozenGraph freeze(TaskGraph&& graph);
 
 }  // namespace rondo
 

@@ -7,6 +7,9 @@
 #include <rondo/graph/analysis.hpp>
 #include <rondo/graph/freeze.hpp>
 
+#include <utility>
+#include <vector>
+
 #if RONDO_HAS_BODIES
 /// The bodies of FrozenGraph and of the functions that create one.
 namespace rondo {
@@ -15,25 +18,42 @@ RONDO_INLINE FrozenGraph::FrozenGraph(FrozenGraph&& other) noexcept = default;
 RONDO_INLINE FrozenGraph& FrozenGraph::operator=(FrozenGraph&& other) noexcept = default;
 RONDO_INLINE FrozenGraph::~FrozenGraph() = default;
 
-RONDO_INLINE FrozenGraph::FrozenGraph(const TaskGraph& source, const graph::Analysis& analysis)
-    : tensors_{source.tensors()},
-      args_{source.args()},
-      successor_begin_{analysis.successor_begin},
-      successors_{analysis.successors},
-      predecessor_count_{analysis.predecessor_count},
-      text_{source.text()},
-      tag_{source.tag()},
-      loops_{source.loops()} {
-  tasks_.reserve(analysis.order.size());
-  for (const std::uint32_t task : analysis.order) tasks_.push_back(source.tasks()[task]);
+/// `Source`: a graph that is copied, or one that is moved.
+template <class Source>
+FrozenGraph::FrozenGraph(Source&& source, graph::Analysis&& analysis)
+    : tensors_{std::forward<Source>(source).tensors_},
+      args_{std::forward<Source>(source).args_},
+      successor_begin_{std::move(analysis.successor_begin)},
+      successors_{std::move(analysis.successors)},
+      predecessor_count_{std::move(analysis.predecessor_count)},
+      text_{std::forward<Source>(source).text_},
+      tag_{source.tag_},
+      loops_{std::forward<Source>(source).loops_} {
+  const std::vector<std::uint32_t>& order = analysis.order;
+  bool is_in_order = order.size() == source.tasks_.size();
+  for (std::uint32_t t = 0; t < order.size(); ++t) is_in_order = is_in_order && order[t] == t;
+  if (is_in_order) {
+    tasks_ = std::forward<Source>(source).tasks_;
+  } else {
+    tasks_.reserve(order.size());
+    for (const std::uint32_t task : order) tasks_.push_back(source.tasks_[task]);
+  }
   if (!loops_.empty()) graph::place_loops(loops_, tasks_);
 }
 
-RONDO_INLINE FrozenGraph freeze(const TaskGraph& graph) {
-  if (graph.rare_code().with_fill == nullptr) return {graph, graph::analyze(graph)};
-  const TaskGraph filled = graph.rare_code().with_fill(graph);
-  return {filled, graph::analyze(filled)};
+template <class Source>
+FrozenGraph FrozenGraph::make(Source&& source) {
+  if (source.rare_code().with_fill == nullptr) {
+    graph::Analysis analysis = graph::analyze(source);
+    return {std::forward<Source>(source), std::move(analysis)};
+  }
+  TaskGraph filled = source.rare_code().with_fill(source);
+  graph::Analysis analysis = graph::analyze(filled);
+  return {std::move(filled), std::move(analysis)};
 }
+
+RONDO_INLINE FrozenGraph freeze(const TaskGraph& graph) { return FrozenGraph::make(graph); }
+RONDO_INLINE FrozenGraph freeze(TaskGraph&& graph) { return FrozenGraph::make(std::move(graph)); }
 
 [[nodiscard]] RONDO_INLINE FrozenGraph freeze_interface(const TaskGraph& graph) {
   if (!graph.tasks().empty()) {
@@ -60,7 +80,7 @@ RONDO_INLINE FrozenGraph freeze(const TaskGraph& graph) {
   }
   graph::Analysis nothing;
   nothing.successor_begin.push_back(0);
-  return {graph, nothing};
+  return {graph, std::move(nothing)};
 }
 
 }  // namespace rondo

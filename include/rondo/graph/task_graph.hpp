@@ -299,6 +299,7 @@ class TaskGraph {
  private:
   friend constexpr TaskGraph graph::instantiate(const TaskGraph& graph, std::span<const std::int64_t> values);
   friend constexpr TaskGraph graph::with_fill(TaskGraph graph);
+  friend class FrozenGraph;
 
   /// A task under construction, checked before the graph changes.
   struct Draft {

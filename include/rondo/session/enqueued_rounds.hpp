@@ -113,7 +113,7 @@ class EnqueuedRounds : public Base {
     for (const Binding& b : bindings) {
       const std::size_t p = instance.port_of(b.key);
       if (p == instance.port_count() || is_carried_in_args(instance.record(p).direction)) continue;
-      if (!stream.is_recorded(instance.tensor(p), copied_memory(p, b))) {
+      if (!stream.is_recorded(instance.tensor(p), instance.copied_memory(p, b))) {
         return Status::of_tensor(Errc::fixed_address, index(b.key.tensor()));
       }
     }
@@ -128,17 +128,13 @@ class EnqueuedRounds : public Base {
     return note(status, this->derived().rounds());
   }
 
-  /// The memory that a round copies to or from a port's tensor; null if it copies none.
-  [[nodiscard]] const void* copied_memory(std::size_t p, const Binding& b) const noexcept {
-    if (this->instances_[0].is_copied_on_device(p, b)) return reinterpret_cast<const void*>(b.device);  // NOLINT
-    return b.device != 0 ? nullptr : b.data;
-  }
   /// Notes the memory that a recorded round copies; the bindings are prepared.
   Status note_recorded(std::span<const Binding> bindings) noexcept {
     auto& instance = this->instances_[0];
     Status status;
     for (std::size_t p = 0; p < bindings.size() && status.ok(); ++p) {
-      status = this->platform_.callers_stream().note_recorded(instance.tensor(p), copied_memory(p, bindings[p]));
+      status =
+          this->platform_.callers_stream().note_recorded(instance.tensor(p), instance.copied_memory(p, bindings[p]));
     }
     return status;
   }

@@ -238,6 +238,12 @@ class Instance {
     return b.bytes != 0 && (b.strided != nullptr || is_copied_to_arena(p, b));
   }
 
+  /// The memory that a round copies to or from a port's tensor; null if it copies none.
+  [[nodiscard]] const void* copied_memory(std::size_t p, const Binding& b) const noexcept {
+    if (is_copied_on_device(p, b)) return reinterpret_cast<const void*>(b.device);  // NOLINT: an address of the device
+    return b.device != 0 ? nullptr : b.data;
+  }
+
   /// Whether rounds with such pairs normally consist only of copies and a launch.
   template <BoundPair... B>
   static constexpr bool is_plain = !any_update<B...> && update::is_idle_while_unbound<Update>;

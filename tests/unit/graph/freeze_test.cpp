@@ -7,6 +7,8 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <cstddef>
 #include <type_traits>
 #include <utility>
 
@@ -80,11 +82,31 @@ TEST_CASE("A graph that cannot be frozen is left as it was, and freezes once it 
   const TaskId a = graph.add_raw("a", CoreType::vector, no_kernel, updates(x));
   const TaskId b = graph.add_raw("b", CoreType::vector, no_kernel, updates(x));
   CHECK(raised([&] { (void)freeze(graph); }).code == Errc::race);
+  CHECK(raised([&] { (void)freeze(std::move(graph)); }).code == Errc::race);
   CHECK(graph.tasks().size() == 2);
   CHECK(graph.explicit_edges().empty());
   graph.add_edge(b, a);
   const FrozenGraph frozen = freeze(graph);
   CHECK(frozen.view().tasks[0].added_as == 1);
+}
+
+TEST_CASE("A graph that is moved freezes as it does when it is copied, and its records stay where they are") {
+  Diamond copied;
+  const graph::TensorRecord* const tensors = copied.graph.tensors().data();
+  const FrozenGraph one = freeze(copied.graph);
+  const FrozenGraph other = freeze(std::move(copied.graph));
+  CHECK(one.view().tensors.data() != tensors);
+  CHECK(other.view().tensors.data() == tensors);
+  REQUIRE(other.view().tasks.size() == one.view().tasks.size());
+  for (std::size_t t = 0; t < one.view().tasks.size(); ++t) {
+    CHECK(other.view().name(other.view().tasks[t].name) == one.view().name(one.view().tasks[t].name));
+    CHECK(other.view().tasks[t].blocks == one.view().tasks[t].blocks);
+    CHECK(std::ranges::equal(other.view().successors_of(t), one.view().successors_of(t)));
+  }
+
+  TaskGraph in_order = sample();
+  const graph::TaskRecord* const tasks = in_order.tasks().data();
+  CHECK(freeze(std::move(in_order)).view().tasks.data() == tasks);
 }
 
 TEST_CASE("An empty graph can be frozen") {

@@ -271,6 +271,7 @@ void rondo_stand_in_settle() {
 void rondo_stand_in_hold() {
   const std::lock_guard lock{machine().mutex};
   machine().is_held = true;
+  machine().changed.notify_all();
 }
 void rondo_stand_in_slow(const char* kernel, std::uint64_t microseconds) {
   const std::lock_guard lock{machine().mutex};
@@ -279,6 +280,7 @@ void rondo_stand_in_slow(const char* kernel, std::uint64_t microseconds) {
 void rondo_stand_in_hang() {
   const std::lock_guard lock{machine().mutex};
   machine().is_held = machine().is_hung = true;
+  machine().changed.notify_all();
 }
 std::uint64_t rondo_stand_in_range_start() {
   const Entry entry("mstxRangeStartA", Needs::nothing);

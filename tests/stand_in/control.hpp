@@ -128,8 +128,7 @@ bool rondo_stand_in_aicpu_has_written_back(std::uint64_t at, std::size_t size);
 void rondo_stand_in_aicpu_load_barrier();
 void rondo_stand_in_aicpu_store_barrier();
 /// The AICPU's clock, in nanoseconds. It stands still while the cores may answer, however long they take. It passes by
-/// 10 ms with each look once one side does not see what the other has written, and as the system's clock does while the
-/// cores have no kernel.
+/// 10 ms with each look once one side does not see what the other has written, and while the cores have no kernel.
 std::uint64_t rondo_stand_in_aicpu_ns();
 }
 

@@ -257,7 +257,8 @@ struct Machine {
   void start(StreamState& stream);
   void submit(StreamState& stream, Op op);
   void resume();
-  /// Waits for a stream. @returns false if it takes longer than `timeout_ms` milliseconds; -1: no limit
+  /// Waits for a stream. @returns false if it takes longer than `timeout_ms` milliseconds, and the device is held or
+  /// cores have a kernel, which may hang; -1: no limit
   bool drain(std::unique_lock<std::mutex>& lock, StreamState& stream, std::int64_t timeout_ms);
   void stop(std::unique_lock<std::mutex>& lock, StreamState& stream);
   /// Removes the queued operations.

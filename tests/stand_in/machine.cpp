@@ -279,7 +279,7 @@ void Machine::release_conditions(Graph& graph) {
 }
 
 void Machine::resume() {
-  is_held = is_hung = false;
+  is_held = is_hung = resumes_if_awaited = false;
   changed.notify_all();
   for (StreamState* const stream : streams) stream->work.notify_one();
 }

@@ -218,6 +218,7 @@ struct Machine {
   std::uint32_t cores = 24;
   double device_ns = 0;                       ///< the time on the virtual clock
   bool is_held = false;                       ///< whether no stream begins an operation
+  bool resumes_if_awaited = false;            ///< whether the next wait, or question about an event, resumes the device
   bool is_hung = false;                       ///< whether none will begin one, even for a wait without a limit
   std::map<std::string, std::uint64_t> slow;  ///< kernels that take longer, by name, in microseconds
 

@@ -92,8 +92,9 @@ bool build_sources(const std::string& compiler, const std::string& folder) {
 
 /// Processes that run candidates which are files of text.
 bool run_in_processes(ArtifactStore& store, std::size_t candidates_per_process) {
-  LocalRunner runner([](Trial& trial) { trial.measured().seconds = {1}; },
-                     {.time_limit = 1e6, .repetition = {.repeat = 1}, .candidates_per_process = candidates_per_process});
+  LocalRunner runner(
+      [](Trial& trial) { trial.measured().seconds = {1}; },
+      {.time_limit = 1e6, .repetition = {.repeat = 1}, .candidates_per_process = candidates_per_process});
   CallableBuilder<int, SharedObject> builder(1, [&](const int& n) { return store.put(std::to_string(n)); });
   return measure_all(builder, runner, {}, [](int c) { return c; });
 }

@@ -34,7 +34,7 @@ def golden(arrays):
 
 def run(*arguments):
     result = subprocess.run(
-        [sys.executable, "-m", "rondo.run", *map(str, arguments)], capture_output=True, text=True, timeout=100
+        [sys.executable, "-m", "rondo.run", *map(str, arguments)], capture_output=True, text=True
     )
     return result.returncode, result.stdout, result.stderr
 

@@ -640,7 +640,7 @@ class SessionTest(unittest.TestCase):
                  "    x, y, z = graph.declare('x: in f32[4], y: in f32[4], z: out f32[4]')",
                  "    graph.add('add', x, y, z)", "    return rondo.Session(graph, *args, **options)",
                  "x, z = np.ones(4, np.float32), np.zeros(4, np.float32)"]
-        ended = subprocess.run([sys.executable, "-c", "\n".join([*start, *lines])], capture_output=True, text=True, timeout=60)
+        ended = subprocess.run([sys.executable, "-c", "\n".join([*start, *lines])], capture_output=True, text=True)
         self.assertEqual((ended.returncode, ended.stdout, ended.stderr), (0, "end\n", ""))
 
     def test_a_session_that_only_its_own_round_in_flight_holds_is_closed_once(self):
@@ -652,9 +652,12 @@ class SessionTest(unittest.TestCase):
         self.ends_well("threading.excepthook = lambda args: None",
                        "def work():",
                        "    session = add_session()",
-                       "    while True: session.run_round(x=x, y=x, z=z)",
+                       "    while True:",
+                       "        session.run_round(x=x, y=x, z=z)",
+                       "        ran.release()",
+                       "ran = threading.Semaphore(0)",
                        "for _ in range(3): threading.Thread(target=work, daemon=True).start()",
-                       "time.sleep(0.1)", "print('end')")
+                       "for _ in range(300): ran.acquire()", "print('end')")
 
     def test_a_round_of_a_daemon_thread_ends_before_its_session_is_closed(self):
         self.ends_well("graph = rondo.Graph()",

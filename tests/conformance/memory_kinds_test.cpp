@@ -15,10 +15,8 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
-#include <chrono>
 #include <sstream>
 #include <string>
-#include <thread>
 #include <vector>
 
 using namespace rondo;
@@ -308,15 +306,10 @@ TEST_CASE("Memory that a device hands out is zeroed when allocate() returns, who
   using P = A2A3OverStandIn;
   rondo_stand_in_reset();
   P platform{P::Options{}};
-  rondo_stand_in_hold();
-  std::thread resuming([] {
-    std::this_thread::sleep_for(std::chrono::milliseconds(20));
-    rondo_stand_in_resume();
-  });
+  rondo_stand_in_hold_until_awaited();
   std::vector<float> data(256, 7);
   const auto block = platform.allocate(Bytes{data.size() * sizeof(float)}, Bytes{P::Arch::arena_alignment});
   rondo_stand_in_poke(block.address(), data.data(), data.size() * sizeof(float));  // as work on another stream would
-  resuming.join();
   std::vector<float> found(data.size());
   REQUIRE(platform.copy_out(found.data(), block, Bytes{data.size() * sizeof(float)}).ok());
   REQUIRE(platform.wait().ok());

@@ -14,11 +14,9 @@
 #include <random.hpp>
 
 #include <atomic>
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -399,14 +397,10 @@ TEST_CASE("A move of the arena ends the copies of a checkpoint, since the caller
   const Floats expected = w;
   rondo_stand_in_hold();
   REQUIRE(session.checkpoint().ok());
-  std::thread resuming([] {
-    std::this_thread::sleep_for(std::chrono::milliseconds(20));
-    rondo_stand_in_resume();
-  });
+  rondo_stand_in_hold_until_awaited();
   REQUIRE(session->move_arena({second, bytes.value}).ok());
   const Floats junk(bytes.value / sizeof(float), 77);
   rondo_stand_in_poke(first.address(), junk.data(), bytes.value);
-  resuming.join();
   REQUIRE(session->upload(g.w, Floats(n, 5)).ok());
   REQUIRE(session->upload(g.v, Floats(n, 1)).ok());
   REQUIRE(session->run_round(bind(g.x, x), bind(g.z, z)).ok());  // the checkpoint has arrived by then

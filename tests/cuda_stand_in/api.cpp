@@ -381,6 +381,10 @@ CONTROL void rondo_cuda_stand_in_resume() {
   const std::lock_guard lock{machine().mutex};
   machine().resume();
 }
+CONTROL void rondo_cuda_stand_in_settle() {
+  std::unique_lock lock{machine().mutex};
+  for (StreamState* const stream : machine().streams) (void)machine().drain(lock, *stream, -1);
+}
 CONTROL std::uint64_t rondo_cuda_stand_in_calls(const char* call) {
   const std::lock_guard lock{machine().mutex};
   const auto found = machine().counts.find(call == nullptr ? "all" : call);

@@ -30,6 +30,9 @@ std::uint64_t rondo_cuda_stand_in_faults_left();
 /// Hangs the device: it begins no operation until rondo_cuda_stand_in_resume().
 void rondo_cuda_stand_in_hang();
 void rondo_cuda_stand_in_resume();
+/// Waits until the device has executed all operations that it was given; their failures remain for the driver to
+/// report.
+void rondo_cuda_stand_in_settle();
 
 /// The number of uses of a call since the reset; null counts all calls except waits, cuStreamQuery, cuCtxGetCurrent and
 /// cuThreadExchangeStreamCaptureMode. Also the bytes that copies moved over the bus ("bytes_in", "bytes_out"), and the

@@ -84,7 +84,7 @@ bool measure_callables() {
 
 /// The faults are the candidates' own: their compiler refuses each.
 bool build_sources(const std::string& compiler, const std::string& folder) {
-  SourceBuilder builder({.workers = 1, .compiler = compiler, .flags = {}, .cache = folder});
+  SourceBuilder builder({.workers = 1, .compiler = compiler, .flags = {}, .time_limit = 1e6, .cache = folder});
   CallableRunner<SharedObject> runner(1, [](const SharedObject&) { return std::vector<double>{1}; });
   return measure_all(
       builder, runner, {}, [](int c) { return SourceCandidate{.source = std::to_string(c)}; }, Fault::build);
@@ -92,8 +92,9 @@ bool build_sources(const std::string& compiler, const std::string& folder) {
 
 /// Processes that run candidates which are files of text.
 bool run_in_processes(ArtifactStore& store, std::size_t candidates_per_process) {
-  LocalRunner runner([](Trial& trial) { trial.measured().seconds = {1}; },
-                     {.repetition = {.repeat = 1}, .candidates_per_process = candidates_per_process});
+  LocalRunner runner(
+      [](Trial& trial) { trial.measured().seconds = {1}; },
+      {.time_limit = 1e6, .repetition = {.repeat = 1}, .candidates_per_process = candidates_per_process});
   CallableBuilder<int, SharedObject> builder(1, [&](const int& n) { return store.put(std::to_string(n)); });
   return measure_all(builder, runner, {}, [](int c) { return c; });
 }
@@ -165,7 +166,7 @@ TEST_CASE("A candidate that cannot be loaded says why, and the process runs the 
   ArtifactStore store;
   const auto live = [&] {
     LocalRunner runner([](Trial& trial) { trial.measured().seconds = {trial.symbol<double(double)>("cbrt")(8.0)}; },
-                       {.candidates_per_process = 8});
+                       {.time_limit = 1e6, .candidates_per_process = 8});
     CallableBuilder<int, SharedObject> builder(1, [&](const int&) { return store.put(bytes); });
     return measure_all(builder, runner, {}, [](int c) { return c; });
   };

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Collectives as tasks of a graph.
+#include "mpi/patient.hpp"
 #include "mpi/until.hpp"
 
 #include <rondo/mpi/communicator.hpp>
@@ -129,7 +130,7 @@ typename P::Options busy_options() {
 
 TEST_CASE_TEMPLATE("Collectives are tasks among others, on each engine", P, rondo::A2A3Sim, rondo::HostOn<rondo::Pool>,
                    rondo::A5SimOn<rondo::Checked<rondo::Pool>>) {
-  const mpi::Group group;
+  const mpi::Group group(MPI_COMM_WORLD, patient);
   Everything e(group);
   auto session = rondo::open<P>(e.graph, busy_options<P>());
   for (int round = 0; round < 5; ++round) {
@@ -145,7 +146,7 @@ TEST_CASE_TEMPLATE("Collectives are tasks among others, on each engine", P, rond
 }
 
 TEST_CASE_TEMPLATE("Collectives of rounds in flight do not mix", P, rondo::A2A3Sim, rondo::A2A3SimOn<rondo::Pool>) {
-  const mpi::Group group;
+  const mpi::Group group(MPI_COMM_WORLD, patient);
   Everything e(group);
   auto session = rondo::open_pipelined<P, 3>(e.graph, busy_options<P>());
   std::vector<Floats> x;
@@ -160,7 +161,7 @@ TEST_CASE_TEMPLATE("Collectives of rounds in flight do not mix", P, rondo::A2A3S
 }
 
 TEST_CASE("Tasks that need not wait for a collective run before its end") {
-  const mpi::Group group;
+  const mpi::Group group(MPI_COMM_WORLD, patient);
   Everything e(group);
   const rondo::FrozenGraph frozen = rondo::freeze(e.graph);
   const auto view = frozen.view();
@@ -175,7 +176,7 @@ TEST_CASE("Tasks that need not wait for a collective run before its end") {
 }
 
 TEST_CASE("Collectives begin in the order in which they were added, over all communicators") {
-  const mpi::Group group, other_group;
+  const mpi::Group group(MPI_COMM_WORLD, patient), other_group(MPI_COMM_WORLD, patient);
   mpi::Communicator ranks(group), others(other_group);
   rondo::TaskGraph graph;
   for (const char* const name : {"a", "b", "c", "d"}) {
@@ -198,7 +199,7 @@ TEST_CASE("Collectives begin in the order in which they were added, over all com
 }
 
 TEST_CASE("Neighbours exchange elements by send and recv, round after round") {
-  const mpi::Group group;
+  const mpi::Group group(MPI_COMM_WORLD, patient);
   if (group.size() == 1) return;
   mpi::Communicator ranks(group);
   const int next = (ranks.rank() + 1) % ranks.size();
@@ -220,7 +221,7 @@ TEST_CASE("Neighbours exchange elements by send and recv, round after round") {
 }
 
 TEST_CASE("Sizes follow the symbols of a graph, and each shape is compared") {
-  const mpi::Group group;
+  const mpi::Group group(MPI_COMM_WORLD, patient);
   mpi::Communicator ranks(group);
   rondo::TaskGraph graph;
   const rondo::Dim m = graph.dim("m");
@@ -254,7 +255,7 @@ TEST_CASE("Sizes follow the symbols of a graph, and each shape is compared") {
 }
 
 TEST_CASE("Ranks with different graphs are all told what differs, when they open them") {
-  const mpi::Group group;
+  const mpi::Group group(MPI_COMM_WORLD, patient);
   if (group.size() == 1) return;
   const auto opens = [&](auto build) {
     mpi::Communicator ranks(group);
@@ -293,7 +294,7 @@ TEST_CASE("Ranks with different graphs are all told what differs, when they open
 }
 
 TEST_CASE("Collectives that cannot be are refused when they are added") {
-  const mpi::Group group;
+  const mpi::Group group(MPI_COMM_WORLD, patient);
   mpi::Communicator ranks(group);
   rondo::TaskGraph graph, other;
   const auto x = graph.inout<float>("x", {n});
@@ -377,7 +378,7 @@ struct Looping {
 
 TEST_CASE_TEMPLATE("Collectives in loops: all ranks repeat a loop as often as its collective says", P, rondo::A2A3Sim,
                    rondo::HostOn<rondo::Pool>, rondo::A5SimOn<rondo::Checked<rondo::Pool>>) {
-  const mpi::Group group;
+  const mpi::Group group(MPI_COMM_WORLD, patient);
   mpi::Communicator ranks(group);
   Looping l;
   l.add_loop(ranks);
@@ -406,7 +407,7 @@ TEST_CASE_TEMPLATE("Collectives in loops: all ranks repeat a loop as often as it
 }
 
 TEST_CASE("Collectives in loops: rounds in flight do not mix") {
-  const mpi::Group group;
+  const mpi::Group group(MPI_COMM_WORLD, patient);
   mpi::Communicator ranks(group);
   Looping l;
   l.add_loop(ranks);
@@ -428,7 +429,7 @@ TEST_CASE("Collectives in loops: rounds in flight do not mix") {
 }
 
 TEST_CASE("Collectives in loops that ranks could decide differently are refused on all ranks") {
-  const mpi::Group group;
+  const mpi::Group group(MPI_COMM_WORLD, patient);
   const auto opens = [&](auto build) {
     mpi::Communicator ranks(group);
     Looping l;
@@ -507,7 +508,7 @@ TEST_CASE("Collectives in loops that ranks could decide differently are refused 
 }
 
 TEST_CASE("Collectives in loops: a rank that ends a loop early is waited for with patience, and the task is named") {
-  mpi::Group group;
+  mpi::Group group(MPI_COMM_WORLD, patient);
   if (group.size() == 1) return;
   mpi::Communicator ranks(group);
   Looping l;
@@ -532,7 +533,7 @@ TEST_CASE("Collectives in loops: a rank that ends a loop early is waited for wit
 }
 
 TEST_CASE("A rank that does not run its round is waited for with patience, and the task is named") {
-  mpi::Group group;
+  mpi::Group group(MPI_COMM_WORLD, patient);
   if (group.size() == 1) return;
   mpi::Communicator ranks(group);
   rondo::TaskGraph graph;

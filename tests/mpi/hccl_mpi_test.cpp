@@ -3,6 +3,7 @@
 
 // Collectives of captured graphs, over the stand-ins for the vendor's runtime and for HCCL. MPI distributes the root
 // information, as in a program for NPUs.
+#include "mpi/patient.hpp"
 #include "mpi/until.hpp"
 #include "stand_in/hccl.hpp"
 #include "stand_in/over_stand_in.hpp"
@@ -126,7 +127,7 @@ struct Everything {
 }  // namespace
 
 TEST_CASE("A captured graph with collectives gives what simulation over MPI gives") {
-  const mpi::Group group;
+  const mpi::Group group(MPI_COMM_WORLD, patient);
   Ranks ranks(group);
   mpi::Communicator others(group);
   Everything onboard(*ranks);
@@ -145,7 +146,7 @@ TEST_CASE("A captured graph with collectives gives what simulation over MPI give
 }
 
 TEST_CASE("A session that does not capture calls the collectives in each round") {
-  const mpi::Group group;
+  const mpi::Group group(MPI_COMM_WORLD, patient);
   Ranks ranks(group);
   mpi::Communicator others(group);
   Everything onboard(*ranks);
@@ -160,7 +161,7 @@ TEST_CASE("A session that does not capture calls the collectives in each round")
 }
 
 TEST_CASE("Communicators of another device or platform, and types that HCCL lacks, are refused with a reason") {
-  const mpi::Group group;
+  const mpi::Group group(MPI_COMM_WORLD, patient);
   rondo_stand_in_limit("devices", 2);
   {
     Ranks ranks(group, {.device = 1});
@@ -207,11 +208,11 @@ TEST_CASE("A communicator without all of its ranks is not made") {
     CHECK(std::string(e.what()).find("HcclCommInitRootInfo: HCCL returned 9, connect timeout") != std::string::npos);
   }
   CHECK(rondo_stand_in_live(nullptr) == live);
-  rondo_stand_in_hccl_patience(5'000);
+  rondo_stand_in_hccl_patience(rondo_stand_in_hccl_usual_patience);
 }
 
 TEST_CASE("Elements of 16 bits are reduced") {
-  const mpi::Group group;
+  const mpi::Group group(MPI_COMM_WORLD, patient);
   Ranks ranks(group);
   rondo::TaskGraph graph;
   const auto half = graph.inout<rondo::Float16>("half", {3});
@@ -232,7 +233,7 @@ TEST_CASE("Elements of 16 bits are reduced") {
 }
 
 TEST_CASE("Graphs that differ, or would wait forever, are refused on all ranks") {
-  const mpi::Group group;
+  const mpi::Group group(MPI_COMM_WORLD, patient);
   if (group.size() == 1) return;
   Ranks ranks(group);
   const auto opens = [&](auto build) {
@@ -267,7 +268,7 @@ TEST_CASE("Graphs that differ, or would wait forever, are refused on all ranks")
 }
 
 TEST_CASE("At most six graphs with collectives are open on a device") {
-  const mpi::Group group;
+  const mpi::Group group(MPI_COMM_WORLD, patient);
   Ranks ranks(group);
   rondo::TaskGraph graph;
   const auto x = graph.inout<float>("x", {n});
@@ -326,7 +327,7 @@ struct Looping {
 }  // namespace
 
 TEST_CASE("Collectives in loops are captured with their section, which is a graph of its own") {
-  const mpi::Group group;
+  const mpi::Group group(MPI_COMM_WORLD, patient);
   Ranks ranks(group, {.most_graphs = 3});
   mpi::Communicator others(group);
   Looping onboard(*ranks);
@@ -353,9 +354,8 @@ TEST_CASE("Collectives in loops are captured with their section, which is a grap
 }
 
 TEST_CASE("If one rank does not capture its graph, all ranks launch their tasks one by one, and the log says so") {
-  const mpi::Group group;
+  const mpi::Group group(MPI_COMM_WORLD, patient);
   if (group.size() == 1) return;
-  rondo_stand_in_hccl_patience(2'000);
   const bool is_odd_one = group.rank() == 1;
   Ranks ranks(group, {.most_graphs = 3});
   mpi::Communicator others(group);
@@ -384,11 +384,10 @@ TEST_CASE("If one rank does not capture its graph, all ranks launch their tasks 
   if (is_odd_one) rondo_stand_in_fault("aclmdlRICaptureEnd", 2, 107025);  // of the second section
   is_not_captured(looping, simulated_loop, {});
   rondo_stand_in_reset();
-  rondo_stand_in_hccl_patience(5'000);
 }
 
 TEST_CASE("A replay with collectives that the runtime refuses fails its round, and the graph stays captured") {
-  const mpi::Group group;
+  const mpi::Group group(MPI_COMM_WORLD, patient);
   Ranks ranks(group);
   mpi::Communicator others(group);
   Everything onboard(*ranks);
@@ -406,7 +405,7 @@ TEST_CASE("A replay with collectives that the runtime refuses fails its round, a
 }
 
 TEST_CASE("A rank that dies in a collective fails the rounds of the others, and their sessions are poisoned") {
-  const mpi::Group group;
+  const mpi::Group group(MPI_COMM_WORLD, patient);
   if (group.size() == 1) return;
   for (const bool is_captured : {false, true}) {
     CAPTURE(is_captured);

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Not a test: the tuner over several ranks that killed_rank.sh starts.
+#include "mpi/patient.hpp"
+
 #include <unistd.h>
 #include <rondo/measure/callable.hpp>
 #include <rondo/measure/program_measurer.hpp>
@@ -22,7 +24,7 @@ using namespace rondo::measure;
 
 TEST_CASE("a tuner of which a rank may be killed" * doctest::skip()) {
   const std::string folder = std::getenv("RONDO_TEST_FOLDER");
-  const rondo::mpi::Group group;
+  const rondo::mpi::Group group(MPI_COMM_WORLD, patient);
   std::ofstream{folder + "/rank" + std::to_string(group.rank())} << ::getpid() << std::endl;
   if (group.rank() != 0) {
     CallableBuilder<std::int64_t, std::int64_t> builder(1, [](const std::int64_t& n) { return n; });

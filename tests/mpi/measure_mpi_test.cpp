@@ -1,5 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Rondo authors
 // SPDX-License-Identifier: Apache-2.0
+#include "mpi/patient.hpp"
+
 #include <rondo/measure/callable.hpp>
 #include <rondo/measure/local_runner.hpp>
 #include <rondo/measure/program_measurer.hpp>
@@ -64,12 +66,12 @@ SourceCandidate candidate(const std::string& argument, int value = 0) {
   return {.source = "extern \"C\" int value() { return " + std::to_string(value) + "; }", .argument = argument};
 }
 
-SourceBuilder::Options plain_builds() { return {.workers = 1, .flags = {"-O0"}}; }
+SourceBuilder::Options plain_builds() { return {.workers = 1, .flags = {"-O0"}, .time_limit = 1e6}; }
 
 }  // namespace
 
 TEST_CASE("candidates are built and run on other ranks and each ends in one result") {
-  const mpi::Group group;
+  const mpi::Group group(MPI_COMM_WORLD, patient);
   if (group.size() == 1) return;
   if (group.rank() != tuner) {
     CallableBuilder<std::int64_t, std::int64_t> builder(2, [](std::int64_t& n) {
@@ -117,7 +119,7 @@ TEST_CASE("candidates are built and run on other ranks and each ends in one resu
 }
 
 TEST_CASE("a rank has as many jobs as its workers can use and one more, and a slow one gets no others") {
-  const mpi::Group group;
+  const mpi::Group group(MPI_COMM_WORLD, patient);
   if (group.size() == 1) return;
   const SharedFolder folder(group);
   const int slow = 1;
@@ -172,11 +174,11 @@ TEST_CASE("a rank has as many jobs as its workers can use and one more, and a sl
 }
 
 TEST_CASE("compiled candidates travel, and a job whose worker was killed on a rank is given to a rank anew") {
-  const mpi::Group group;
+  const mpi::Group group(MPI_COMM_WORLD, patient);
   if (group.size() == 1) return;
   const SharedFolder folder(group);
   if (group.rank() != tuner) {
-    LocalRunner runner([&](Trial& trial) {
+    const auto workload = [&](Trial& trial) {
       const int value = trial.symbol<int()>("value")();
       if (trial.argument() == "killed" && !exists(folder / "killed")) {
         write_file(folder / "pid", std::to_string(::getpid()));
@@ -186,7 +188,8 @@ TEST_CASE("compiled candidates travel, and a job whose worker was killed on a ra
       if (trial.argument() == "crashes") (void)::raise(SIGSEGV);
       trial.time_calls([&] {});
       trial.measured().seconds = {static_cast<double>(value)};
-    });
+    };
+    LocalRunner runner(workload, {.time_limit = 1e6});
     SourceBuilder builder(plain_builds());
     serve(group, builder, runner);
     return;
@@ -237,7 +240,7 @@ TEST_CASE("compiled candidates travel, and a job whose worker was killed on a ra
 }
 
 TEST_CASE("a job that a rank could not finish goes to another rank even if that has less room") {
-  const mpi::Group group;
+  const mpi::Group group(MPI_COMM_WORLD, patient);
   if (group.size() < 3) return;
   const SharedFolder folder(group);
   if (group.rank() != tuner) {
@@ -268,7 +271,7 @@ TEST_CASE("a job that a rank could not finish goes to another rank even if that 
 }
 
 TEST_CASE("the next job goes to a rank with most room") {
-  const mpi::Group group;
+  const mpi::Group group(MPI_COMM_WORLD, patient);
   if (group.size() < 3) return;
   const SharedFolder folder(group);
   if (group.rank() != tuner) {
@@ -291,7 +294,7 @@ TEST_CASE("the next job goes to a rank with most room") {
 }
 
 TEST_CASE("what was compiled here runs on other ranks, and what was compiled there runs here") {
-  const mpi::Group group;
+  const mpi::Group group(MPI_COMM_WORLD, patient);
   if (group.size() == 1) return;
   const auto workload = [](Trial& trial) {
     const int value = trial.symbol<int()>("value")();
@@ -322,7 +325,7 @@ TEST_CASE("what was compiled here runs on other ranks, and what was compiled the
 }
 
 TEST_CASE("a source that cannot be made is a fault of the candidate and never leaves the tuner") {
-  const mpi::Group group;
+  const mpi::Group group(MPI_COMM_WORLD, patient);
   if (group.size() == 1) return;
   if (group.rank() != tuner) {
     SourceBuilder builder(plain_builds());
@@ -338,7 +341,7 @@ TEST_CASE("a source that cannot be made is a fault of the candidate and never le
 }
 
 TEST_CASE("what waits for a rank when the tuner stops is told so, and the ranks are let go") {
-  const mpi::Group group;
+  const mpi::Group group(MPI_COMM_WORLD, patient);
   if (group.size() == 1) return;
   const SharedFolder folder(group);
   if (group.rank() != tuner) {
@@ -373,7 +376,7 @@ TEST_CASE("what waits for a rank when the tuner stops is told so, and the ranks 
 }
 
 TEST_CASE("a tuner without ranks, or with a rank that does not serve, is told which") {
-  const mpi::Group group;
+  const mpi::Group group(MPI_COMM_WORLD, patient);
   if (group.size() == 1) {
     CHECK_THROWS_WITH_AS(RankBuilder<>{group},
                          "there is no other rank to measure on; start two or more, as by mpirun -n 2", rondo::Error);

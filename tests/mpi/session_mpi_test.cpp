@@ -1,5 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Rondo authors
 // SPDX-License-Identifier: Apache-2.0
+#include "mpi/patient.hpp"
+
 #include <rondo/mpi/all_reduce.hpp>
 #include <rondo/mpi/collectives.hpp>
 #include <rondo/rondo.hpp>
@@ -70,7 +72,7 @@ using ThreeInFlight = rondo::PipelinedSession<rondo::A2A3Sim, 3>;
 
 TEST_CASE_TEMPLATE("a resident tensor is reduced over all ranks by each operation", Session,
                    rondo::RoundSession<rondo::A2A3Sim>, ThreeInFlight) {
-  const mpi::Group group;
+  const mpi::Group group(MPI_COMM_WORLD, patient);
   Accumulation a;
   Session session(rondo::freeze(a.graph));
   for (const mpi::Op op : {mpi::Op::sum, mpi::Op::mean, mpi::Op::min, mpi::Op::max, mpi::Op::product}) {
@@ -84,7 +86,7 @@ TEST_CASE_TEMPLATE("a resident tensor is reduced over all ranks by each operatio
 }
 
 TEST_CASE("several tensors travel together and keep apart") {
-  const mpi::Group group;
+  const mpi::Group group(MPI_COMM_WORLD, patient);
   rondo::TaskGraph graph;
   const auto x = graph.input<float>("x", {2});
   const auto y = graph.output<float>("y", {2});
@@ -113,7 +115,7 @@ TEST_CASE("several tensors travel together and keep apart") {
 }
 
 TEST_CASE("a reduction finishes between the copy-in of the next round and its launch") {
-  const mpi::Group group;
+  const mpi::Group group(MPI_COMM_WORLD, patient);
   Accumulation a;
   auto session = rondo::open<rondo::A2A3Sim>(a.graph);
   REQUIRE(session.upload(a.total, ramp(0)).ok());
@@ -137,7 +139,7 @@ TEST_CASE("a reduction finishes between the copy-in of the next round and its la
 }
 
 TEST_CASE("ranks that reduce tensors of different sizes are all told which and whose") {
-  const mpi::Group group;
+  const mpi::Group group(MPI_COMM_WORLD, patient);
   const bool is_last = group.rank() + 1 == group.size();
   Accumulation a(is_last ? 7 : 5);
   auto session = rondo::open<rondo::A2A3Sim>(a.graph);
@@ -157,7 +159,7 @@ TEST_CASE("ranks that reduce tensors of different sizes are all told which and w
 }
 
 TEST_CASE("ranks that ask for different operations or types are told so") {
-  const mpi::Group group;
+  const mpi::Group group(MPI_COMM_WORLD, patient);
   if (group.size() == 1) return;
   std::vector<float> values(3);
   CHECK_THROWS_WITH_AS(
@@ -175,7 +177,7 @@ TEST_CASE("ranks that ask for different operations or types are told so") {
 }
 
 TEST_CASE("the mean of integers is refused and host memory of any kind is reduced") {
-  const mpi::Group group;
+  const mpi::Group group(MPI_COMM_WORLD, patient);
   std::vector<std::int64_t> counts{1, group.rank()};
   CHECK_THROWS_AS(mpi::all_reduce(std::span<std::int64_t>{counts}, mpi::Op::mean, group), rondo::Error);
   mpi::all_reduce(std::span<std::int64_t>{counts}, mpi::Op::sum, group);
@@ -186,7 +188,7 @@ TEST_CASE("the mean of integers is refused and host memory of any kind is reduce
 }
 
 TEST_CASE("steps out of order are refused and change nothing") {
-  const mpi::Group group;
+  const mpi::Group group(MPI_COMM_WORLD, patient);
   Accumulation a;
   auto session = rondo::open<rondo::A2A3Sim>(a.graph);
   REQUIRE(session.upload(a.total, ramp(1)).ok());
@@ -206,7 +208,7 @@ TEST_CASE("steps out of order are refused and change nothing") {
 }
 
 TEST_CASE("a session that cannot download cannot start and says why") {
-  const mpi::Group group;
+  const mpi::Group group(MPI_COMM_WORLD, patient);
   Accumulation a;
   auto session = rondo::open<rondo::A2A3Sim>(a.graph);
   mpi::AllReduce reduce(session, group, mpi::Op::sum, a.total);
@@ -217,7 +219,7 @@ TEST_CASE("a session that cannot download cannot start and says why") {
 }
 
 TEST_CASE("a rank that does not come is waited for with patience and not for ever") {
-  mpi::Group group;
+  mpi::Group group(MPI_COMM_WORLD, patient);
   if (group.size() == 1) return;
   Accumulation a;
   auto session = rondo::open<rondo::A2A3Sim>(a.graph);
@@ -262,17 +264,17 @@ TEST_CASE("a rank that does not construct its reduction is told of and not waite
 }
 
 TEST_CASE("a rank that leaves by an exception does not wait for the others first") {
-  const mpi::Group group;
+  const mpi::Group group(MPI_COMM_WORLD, patient);
   if (group.size() == 1) return;
   int token = 0;
   if (group.rank() == 0) {
     bool is_caught = false;
     try {
-      const mpi::Group patient(MPI_COMM_WORLD, {.patience = 1e6});
+      const mpi::Group other_group(MPI_COMM_WORLD, patient);
       Accumulation a;
       auto session = rondo::open<rondo::A2A3Sim>(a.graph);
       REQUIRE(session.upload(a.total, ramp(1)).ok());
-      mpi::AllReduce reduce(session, patient, mpi::Op::sum, a.total);
+      mpi::AllReduce reduce(session, other_group, mpi::Op::sum, a.total);
       REQUIRE(reduce.start().ok());
       throw rondo::Error(Errc::stopped, rondo::Error::Text("on purpose"));
     } catch (const rondo::Error& e) {
@@ -281,7 +283,7 @@ TEST_CASE("a rank that leaves by an exception does not wait for the others first
     CHECK(is_caught);
     for (int r = 1; r < group.size(); ++r) MPI_Send(&token, 1, MPI_INT, r, 0, MPI_COMM_WORLD);
   } else {  // they come to the reduction only when the other has left
-    mpi::Group impatient;
+    mpi::Group impatient(MPI_COMM_WORLD, patient);
     Accumulation a;
     auto session = rondo::open<rondo::A2A3Sim>(a.graph);
     REQUIRE(session.upload(a.total, ramp(1)).ok());
@@ -294,7 +296,7 @@ TEST_CASE("a rank that leaves by an exception does not wait for the others first
 }
 
 TEST_CASE("Between rounds, residents are broadcast, gathered, scattered and exchanged") {
-  const mpi::Group group;
+  const mpi::Group group(MPI_COMM_WORLD, patient);
   const auto ranks = static_cast<std::size_t>(group.size());
   const int next = (group.rank() + 1) % group.size();
   const int previous = (group.rank() + group.size() - 1) % group.size();
@@ -331,7 +333,7 @@ TEST_CASE("Between rounds, residents are broadcast, gathered, scattered and exch
 }
 
 TEST_CASE("Collectives between rounds that do not fit together are refused on all ranks that take part") {
-  const mpi::Group group;
+  const mpi::Group group(MPI_COMM_WORLD, patient);
   std::vector<float> values(static_cast<std::size_t>(group.size()) * 2);
   CHECK_THROWS_WITH_AS(mpi::broadcast(std::span<float>{values}, group.size(), group),
                        ("broadcast: there is no rank " + std::to_string(group.size()) + "; there are " +

@@ -13,7 +13,6 @@
 #include <doctest/doctest.h>
 
 #include <atomic>
-#include <chrono>
 #include <cstring>
 #include <memory>
 #include <string>
@@ -310,12 +309,8 @@ TEST_CASE_TEMPLATE("A table that a recording changes waits for the rounds that s
     rondo_stand_in_hold();
     REQUIRE(enqueue(m.x, m.y).ok());
     REQUIRE(owner.c.capture_begin(owner.stream, capture_global) == 0);
-    std::thread device([] {
-      std::this_thread::sleep_for(std::chrono::milliseconds(20));
-      rondo_stand_in_resume();
-    });
+    rondo_stand_in_hold_until_awaited();
     REQUIRE(enqueue(m.other, m.z).ok());
-    device.join();
     RunInstance const graph = owner.end_capture();
     CHECK(m.y.values() == Floats(n, 9));
     REQUIRE(owner.c.execute(graph, owner.stream) == 0);
@@ -435,14 +430,10 @@ TEST_CASE_TEMPLATE("Before a replay its owner gives other host inputs, and an ev
     rondo_stand_in_fault("aclrtRecordEvent", 1, 107000);
     CHECK(session.refresh_for_replay(bind(x, dx.span()), bind(added, values), bind(y, dz.span())).code() ==
           Errc::invalid_argument);
-    std::thread resuming{[] {
-      std::this_thread::sleep_for(std::chrono::milliseconds(20));
-      rondo_stand_in_resume();
-    }};
+    rondo_stand_in_hold_until_awaited();
     const std::uint64_t waits = owner.waits();
     CHECK(session.wait_for_enqueued().ok());
     CHECK(owner.waits() == waits);
-    resuming.join();
     CHECK(owner.c.destroy_instance(graph) == 0);
     {
       Floats hx(n, 1), hv(n, 1), hy(n);
@@ -851,14 +842,10 @@ TEST_CASE_TEMPLATE("The steps before one that is refused are over before what th
       rondo_stand_in_hold();
       rondo_stand_in_fault(call, 1, 107000);
       CHECK(enqueue().code() == Errc::invalid_argument);
-      std::thread resuming{[] {
-        std::this_thread::sleep_for(std::chrono::milliseconds(20));
-        rondo_stand_in_resume();
-      }};
+      rondo_stand_in_hold_until_awaited();
       if (what[0] == 'd') m.reset();
       if (what[0] == 'p') pinned.reset();
       if (what[0] == 't') CHECK(session.close().ok());
-      resuming.join();
     }
   }
 }

@@ -14,6 +14,7 @@
 
 #include <atomic>
 #include <cstring>
+#include <limits>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -149,7 +150,7 @@ struct OnCores {
     auto options = small_rings<runtime::OrchestratedOptions<typename Case::P>>();
     options.orchestrator.cores = KernelBinary::from_memory(bytes);
     options.orchestrator.blocks = blocks;
-    options.timeout_ms = 600'000;
+    options.timeout_ms = std::numeric_limits<std::int32_t>::max();
     return options;
   }
   std::vector<std::byte> bytes;
@@ -265,7 +266,7 @@ struct Failing {
     const std::string said = session.explain(status).c_str();
     CHECK_MESSAGE(contains(said, text), said);
     CHECK_MESSAGE(contains(said, what == is_unknown ? "task 1 'unknown'" : "task 1 'task'"), said);
-    (void)session.close();  // long before the kernel's own limit, which is minutes
+    (void)session.close();  // long before the kernel's own limit, which is weeks
   }
 };
 
@@ -394,14 +395,16 @@ TEST_CASE_TEMPLATE("What is wrong with the cores' kernel is told when the sessio
 
 namespace {
 
-/// Holds its core until the test lets it go.
+const char* const wait_for_stream = "aclrtSynchronizeStreamWithTimeout";
+
+/// Holds its core until streams were waited for so often.
 struct Holding : Task {
   static constexpr std::string_view name = "holding";
   static inline std::atomic<bool> has_begun{false};
-  static inline std::atomic<bool> may_end{false};
+  static inline std::atomic<std::uint64_t> last_wait{0};
   static std::uint64_t on_core(std::int64_t*) {
     has_begun = true;
-    while (!may_end) rondo_stand_in_core_idle();
+    while (calls(wait_for_stream) < last_wait) rondo_stand_in_core_idle();
     return 0;
   }
 };
@@ -427,31 +430,44 @@ TEST_CASE_TEMPLATE("While another session holds the cores, they are not seen to 
   const auto y = graph.inout<std::int64_t>("y", {8});
   auto options = cores.options<C>();
   const auto adds_one = [&](auto& round) { round.template add<Task>(y, std::int64_t{fine}); };
-  options.timeout_ms = -1;  // of the system's clock; `late` must wait for the whole limit
+  options.timeout_ms = -1;
   auto holder = open<typename C::P, Policies>(
       graph, [&](auto& round) { round.template add<Holding>(y, std::int64_t{fine}); }, options);
   options.task_timeout_ms = 4000;  // of the AICPU's clock
+  std::uint64_t waits = calls(wait_for_stream);
   auto other = open<typename C::P, Policies>(graph, adds_one, options);
+  waits = calls(wait_for_stream) - waits;  // the last one is for the cores to be tried out
   REQUIRE(other.platform().dispatch().is_on_cores);
-  Holding::has_begun = Holding::may_end = false;
   Numbers of_holder(8), of_other(8);
   Status held;
-  std::thread round([&] { held = holder.run_round(bind(y, of_holder)); });
-  while (!Holding::has_begun) std::this_thread::yield();
+  const auto hold = [&] {
+    Holding::has_begun = false;
+    Holding::last_wait = ~std::uint64_t{0};
+    const std::uint64_t before = calls(wait_for_stream);
+    std::thread round([&] { held = holder.run_round(bind(y, of_holder)); });
+    while (!Holding::has_begun || calls(wait_for_stream) == before) std::this_thread::yield();
+    return round;
+  };
+  std::thread round = hold();
   rondo_stand_in_limit("aicpu_look_ms", 1000);
   {
-    options.timeout_ms = 5000;
+    // After these waits it waits for the cores' kernel: first until a limit, then until it has ended.
+    rondo_stand_in_fault(wait_for_stream, waits + 1, 507046);
+    Holding::last_wait = calls(wait_for_stream) + waits + 2;
     auto late = open<typename C::P, Policies>(graph, adds_one, options);
+    round.join();
+    CHECK_MESSAGE(held.ok(), std::string(holder.explain(held).c_str()));
     const std::string why = late.platform().dispatch().reason.c_str();
     CHECK_FALSE(late.platform().dispatch().is_on_cores);
     CHECK_MESSAGE(contains(why, "of 3 cores, 3 were not seen to start"), why);
   }
+  round = hold();
   const Status status = other.run_round(bind(y, of_other));
   CHECK(status.code() == Errc::timed_out);
   const std::string said = other.explain(status).c_str();
   CHECK_MESSAGE(contains(said, "no vector core started within 4000 ms; other programs may hold them"), said);
   rondo_stand_in_limit("aicpu_look_ms", 0);
-  Holding::may_end = true;
+  Holding::last_wait = 0;
   round.join();
   CHECK_MESSAGE(held.ok(), std::string(holder.explain(held).c_str()));
   (void)other.close();

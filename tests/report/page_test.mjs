@@ -53,7 +53,7 @@ function makePage(name, files, ...more) {
 /** Opens a page from the file system; `trouble` gathers requests for anything else, console messages and errors. */
 async function open(file, colorScheme = "light") {
   const context = await browser.newContext({ viewport: { width: 1160, height: 1120 }, colorScheme, offline: true });
-  context.setDefaultTimeout(600_000); // as long as a busy machine takes
+  context.setDefaultTimeout(0); // no limit: ctest ends a test that hangs
   const page = await context.newPage();
   const trouble = [];
   const url = pathToFileURL(file).href;
@@ -74,34 +74,32 @@ const chartOf = (page, id) => page.locator(`#${id} .chart`);
 async function findColour(page, id, ...colours) {
   await chartOf(page, id).scrollIntoViewIfNeeded();
   // Much is drawn over several frames.
-  const found = await page
-    .waitForFunction(
-      ([id, colours]) => {
-        const canvas = document.querySelector(`#${id} canvas`);
-        const { width, height } = canvas;
-        const { data } = canvas.getContext("2d").getImageData(0, 0, width, height);
-        const wanted = colours.map((colour) => [1, 3, 5].map((at) => Number.parseInt(colour.slice(at, at + 2), 16)));
-        const is = (x, y) =>
-          wanted.some((parts) => parts.every((part, at) => data[4 * (y * width + x) + at] === part)) &&
-          data[4 * (y * width + x) + 3] === 255;
-        const box = canvas.getBoundingClientRect();
-        for (let x = 1; x < width - 1; ++x) {
-          for (let y = 30; y < height - 1; ++y) {
-            // below the legend
-            if ([-1, 0, 1].every((dx) => [-1, 0, 1].every((dy) => is(x + dx, y + dy))))
-              return [box.x + (x * box.width) / width, box.y + (y * box.height) / height];
-          }
+  const found = await page.waitForFunction(
+    ([id, colours]) => {
+      const canvas = document.querySelector(`#${id} canvas`);
+      const { width, height } = canvas;
+      const { data } = canvas.getContext("2d").getImageData(0, 0, width, height);
+      const wanted = colours.map((colour) => [1, 3, 5].map((at) => Number.parseInt(colour.slice(at, at + 2), 16)));
+      const is = (x, y) =>
+        wanted.some((parts) => parts.every((part, at) => data[4 * (y * width + x) + at] === part)) &&
+        data[4 * (y * width + x) + 3] === 255;
+      const box = canvas.getBoundingClientRect();
+      for (let x = 1; x < width - 1; ++x) {
+        for (let y = 30; y < height - 1; ++y) {
+          // below the legend
+          if ([-1, 0, 1].every((dx) => [-1, 0, 1].every((dy) => is(x + dx, y + dy))))
+            return [box.x + (x * box.width) / width, box.y + (y * box.height) / height];
         }
-        return null;
-      },
-      [id, colours],
-      { timeout: 120_000, polling: 100 },
-    )
-    .catch(() => assert.fail(`${id} shows nothing of the colour ${colours.join(" or ")}`));
+      }
+      return null;
+    },
+    [id, colours],
+    { polling: 100 },
+  );
   return found.jsonValue();
 }
 
-async function tooltipAt(page, id, [x, y], patience = 120_000) {
+async function tooltipAt(page, id, [x, y], patience = 0) {
   await page.mouse.move(x - 3, y);
   await page.mouse.move(x + 1, y, { steps: 2 });
   const tip = page.locator(`#${id} .tip`);
@@ -231,7 +229,7 @@ test("dragging zooms in; the button, a double click, and Ctrl with the wheel do 
     await page.keyboard.down("Control");
     await page.mouse.wheel(0, -300);
     await page.keyboard.up("Control");
-    await page.waitForFunction((id) => document.getElementById(id).hasAttribute("data-zoomed"), id, { timeout: 120_000 });
+    await page.waitForFunction((id) => document.getElementById(id).hasAttribute("data-zoomed"), id);
   }
   assert.deepEqual(trouble, []);
   await close();
@@ -288,7 +286,7 @@ test("a trace of thousands of spans opens", async () => {
   const box = await chartOf(page, "trace-0").boundingBox();
   const step = box.width / 40;
   let shown = "";
-  for (let patience = 300; shown === "" && patience < 60_000; patience *= 10) {
+  for (let patience = 300; shown === ""; patience *= 2) {
     for (let x = box.x + 10 * step; shown === "" && x < box.x + 30 * step; x += step) {
       shown = await tooltipAt(page, "trace-0", [x, box.y + 22], patience).catch(() => "");
     }

@@ -271,6 +271,11 @@ void rondo_stand_in_settle() {
 void rondo_stand_in_hold() {
   const std::lock_guard lock{machine().mutex};
   machine().is_held = true;
+  machine().changed.notify_all();
+}
+void rondo_stand_in_hold_until_awaited() {
+  const std::lock_guard lock{machine().mutex};
+  machine().is_held = machine().resumes_if_awaited = true;
 }
 void rondo_stand_in_slow(const char* kernel, std::uint64_t microseconds) {
   const std::lock_guard lock{machine().mutex};
@@ -279,6 +284,7 @@ void rondo_stand_in_slow(const char* kernel, std::uint64_t microseconds) {
 void rondo_stand_in_hang() {
   const std::lock_guard lock{machine().mutex};
   machine().is_held = machine().is_hung = true;
+  machine().changed.notify_all();
 }
 std::uint64_t rondo_stand_in_range_start() {
   const Entry entry("mstxRangeStartA", Needs::nothing);
@@ -534,6 +540,7 @@ int aclrtResetDeviceForce(std::int32_t device) {
 }
 int aclrtSynchronizeStreamWithTimeout(void* handle, std::int32_t timeout_ms) {
   Entry entry("aclrtSynchronizeStreamWithTimeout", Needs::context);
+  if (machine().resumes_if_awaited) machine().resume();
   StreamState* const stream = stream_of("aclrtSynchronizeStreamWithTimeout", handle);
   if (stream == nullptr) return bad_parameter;
   if (timeout_ms == 0 || timeout_ms < -1) return refuse(bad_parameter, "the limit is neither -1 nor more than 0");
@@ -639,6 +646,7 @@ int aclrtStreamWaitEvent(void* on, void* handle) {
 }
 int aclrtQueryEventStatus(void* handle, int* status) {
   const Entry entry("aclrtQueryEventStatus", Needs::context);
+  if (machine().resumes_if_awaited) machine().resume();
   if (entry.injected != ok) return entry.injected;
   const EventState* const event = event_of("aclrtQueryEventStatus", handle);
   if (event == nullptr) return bad_parameter;

@@ -81,7 +81,6 @@ class AicpuCache {
   std::uint64_t look_ns = 0;  ///< by how much its clock passes with each look, whatever the cores do
   bool is_slow = false;
   std::uint64_t now_ns = 0;  ///< its clock
-  std::chrono::steady_clock::time_point looked_at;
   static constexpr std::uint64_t step_ns = 10'000'000;
 
  private:
@@ -412,14 +411,8 @@ std::uint64_t rondo_stand_in_aicpu_ns() {
   }
   const std::lock_guard lock{Bus::instance().mutex};
   stand_in::AicpuCache& aicpu = Bus::instance().aicpu;
-  // A busy host launches the cores' kernel late: until then the clock passes as the system's does.
-  const auto looked_at = std::chrono::steady_clock::now();
-  const std::chrono::nanoseconds passed = looked_at - std::exchange(aicpu.looked_at, looked_at);
   aicpu.now_ns += aicpu.look_ns;
-  if (!aicpu.sees_cores || aicpu.is_unheard) {
-    aicpu.now_ns += stand_in::AicpuCache::step_ns;
-  } else if (!may_answer) {
-    aicpu.now_ns += std::min(stand_in::AicpuCache::step_ns, static_cast<std::uint64_t>(passed.count()));
-  }
+  // The cores' kernel is launched before the program of the AICPU. What is not there any more has ended.
+  if (!aicpu.sees_cores || aicpu.is_unheard || !may_answer) aicpu.now_ns += stand_in::AicpuCache::step_ns;
   return aicpu.now_ns;
 }

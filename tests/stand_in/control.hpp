@@ -42,6 +42,9 @@ void rondo_stand_in_clear_faults();
 /// Pauses the device: it begins no operation until rondo_stand_in_resume(), or until a wait without a limit.
 void rondo_stand_in_hold();
 void rondo_stand_in_resume();
+/// Pauses the device until the next synchronisation of a stream, or question about an event: for a test of code that
+/// must wait for the device.
+void rondo_stand_in_hold_until_awaited();
 /// Waits until the device has executed all operations that it was given; their failures remain for the runtime to
 /// report. Until then it depends on the speed of the device which operations a fault of "device" hits.
 void rondo_stand_in_settle();
@@ -128,8 +131,7 @@ bool rondo_stand_in_aicpu_has_written_back(std::uint64_t at, std::size_t size);
 void rondo_stand_in_aicpu_load_barrier();
 void rondo_stand_in_aicpu_store_barrier();
 /// The AICPU's clock, in nanoseconds. It stands still while the cores may answer, however long they take. It passes by
-/// 10 ms with each look once one side does not see what the other has written, and as the system's clock does while the
-/// cores have no kernel.
+/// 10 ms with each look once one side does not see what the other has written, and while the cores have no kernel.
 std::uint64_t rondo_stand_in_aicpu_ns();
 }
 

@@ -8,8 +8,8 @@
 extern "C" {
 /// The number of collectives that this process has put on streams.
 std::uint64_t rondo_stand_in_hccl_calls();
-/// The milliseconds that a rank waits for the others at first: longer than any machine is busy.
-inline constexpr std::uint64_t rondo_stand_in_hccl_usual_patience = 600'000;
+/// The milliseconds that a rank waits for the others at first: eleven days, longer than any machine is busy.
+inline constexpr std::uint64_t rondo_stand_in_hccl_usual_patience = 1'000'000'000;
 /// Sets for how many milliseconds a rank waits for the others, on the device and when a communicator is made.
 void rondo_stand_in_hccl_patience(std::uint64_t ms);
 }

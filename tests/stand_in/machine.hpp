@@ -218,6 +218,7 @@ struct Machine {
   std::uint32_t cores = 24;
   double device_ns = 0;                       ///< the time on the virtual clock
   bool is_held = false;                       ///< whether no stream begins an operation
+  bool resumes_if_awaited = false;            ///< whether the next wait, or question about an event, resumes the device
   bool is_hung = false;                       ///< whether none will begin one, even for a wait without a limit
   std::map<std::string, std::uint64_t> slow;  ///< kernels that take longer, by name, in microseconds
 
@@ -257,7 +258,8 @@ struct Machine {
   void start(StreamState& stream);
   void submit(StreamState& stream, Op op);
   void resume();
-  /// Waits for a stream. @returns false if it takes longer than `timeout_ms` milliseconds; -1: no limit
+  /// Waits for a stream. @returns false if it takes longer than `timeout_ms` milliseconds, and the device is held or
+  /// cores have a kernel, which may hang; -1: no limit
   bool drain(std::unique_lock<std::mutex>& lock, StreamState& stream, std::int64_t timeout_ms);
   void stop(std::unique_lock<std::mutex>& lock, StreamState& stream);
   /// Removes the queued operations.

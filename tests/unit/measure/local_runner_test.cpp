@@ -38,12 +38,12 @@ std::string candidate(const std::string& body) {
 const std::string good = "for (int i = 0; i < 8; ++i) y[i] = 2 * x[i];";
 
 /// For candidates that end: longer than a busy machine takes.
-const LocalRunnerOptions patient{.time_limit = 1000};
+const LocalRunnerOptions patient{.time_limit = 1e6};
 
 /// Compiled at most once in all tests.
 SharedObject compile(const std::string& body) {
   static const test::Folder folder;
-  static SourceBuilder builder({.workers = 1, .flags = {"-O0"}, .cache = folder.path()});
+  static SourceBuilder builder({.workers = 1, .flags = {"-O0"}, .time_limit = 1e6, .cache = folder.path()});
   std::promise<Built<SharedObject>> promise;
   builder.submit_build({.source = candidate(body)}, [&](Built<SharedObject> b) { promise.set_value(std::move(b)); });
   Built<SharedObject> built = promise.get_future().get();
@@ -91,7 +91,7 @@ void await_end(long pid) {
 
 TEST_CASE("A candidate runs as a round session in a process of its own") {
   const test::Folder folder;
-  LocalRunner runner(run_twice, {.time_limit = 1000, .repetition = {.number = 2, .repeat = 4}});
+  LocalRunner runner(run_twice, {.time_limit = 1e6, .repetition = {.number = 2, .repeat = 4}});
   const Measured m = run(runner, good + note(folder / "pid"));
   INFO(m.text);
   REQUIRE(m.ok());
@@ -111,7 +111,7 @@ TEST_CASE("A workload is told its candidate's file, its input and how often to r
         throw Failure(Fault::wrong_answer,
                       contents.str() + ", " + trial.argument() + ", " + std::to_string(trial.repetition().repeat));
       },
-      {.repetition = {.repeat = 7}});
+      {.time_limit = 1e6, .repetition = {.repeat = 7}});
   const Measured m = submit(runner, store.put("the file", "the input")).get();
   CHECK(m.fault == Fault::wrong_answer);
   CHECK(m.text == "the file, the input, 7");
@@ -126,7 +126,7 @@ TEST_CASE("A wrong answer is told apart, with the element that is wrong") {
 }
 
 TEST_CASE("A candidate without the function is a fault of instantiation, as is a workload that times nothing") {
-  LocalRunner runner([](Trial& trial) { (void)trial.symbol<void(ArgWord*)>("thrice"); });
+  LocalRunner runner([](Trial& trial) { (void)trial.symbol<void(ArgWord*)>("thrice"); }, patient);
   const Measured missing = run(runner, good);
   CHECK(missing.fault == Fault::instantiation);
   CHECK(test::says(missing.text, "thrice", "extern \"C\""));
@@ -136,7 +136,7 @@ TEST_CASE("A candidate without the function is a fault of instantiation, as is a
 
 TEST_CASE("A candidate that crashes, exits or throws is a fault of its run, and the next one runs") {
   for (const std::size_t per_process : {1U, 100U}) {
-    LocalRunner runner(run_twice, {.time_limit = 1000, .candidates_per_process = per_process});
+    LocalRunner runner(run_twice, {.time_limit = 1e6, .candidates_per_process = per_process});
     CHECK(run(runner, good).ok());
     const Measured crash = run(runner, "*reinterpret_cast<volatile int*>(8) = 1;");
     CHECK(crash.fault == Fault::run);
@@ -240,7 +240,7 @@ TEST_CASE("A device has one candidate at a time, and each device its own") {
     trial.time_calls([] {});
     (void)::unlink(lock.c_str());
   };
-  LocalRunner runner(exclusive, {.devices = 2, .time_limit = 1000});
+  LocalRunner runner(exclusive, {.devices = 2, .time_limit = 1e6});
   std::vector<std::future<Measured>> all;
   for (int i = 0; i < 20; ++i) all.push_back(submit(runner, compile(good)));
   for (auto& each : all) {
@@ -251,7 +251,7 @@ TEST_CASE("A device has one candidate at a time, and each device its own") {
 }
 
 TEST_CASE("A flood of output harms nobody, and little of it is kept") {
-  LocalRunner runner(run_twice, {.time_limit = 1000, .output_bytes = 200});
+  LocalRunner runner(run_twice, {.time_limit = 1e6, .output_bytes = 200});
   const std::string flood = "for (int i = 0; i < 300000; ++i) puts(\"a line of text that nobody will ever read\");";
   const Measured fine = run(runner, good + flood);
   CHECK(fine.ok());
@@ -311,7 +311,7 @@ TEST_CASE("A process runs as many candidates as it may") {
   const test::Folder folder;
   const SharedObject noting = compile(good + note(folder / "pid"));
   for (const std::size_t per_process : {1U, 2U}) {
-    LocalRunner runner(run_twice, {.time_limit = 1000, .candidates_per_process = per_process});
+    LocalRunner runner(run_twice, {.time_limit = 1e6, .candidates_per_process = per_process});
     std::vector<long> pids;
     for (int i = 0; i < 4; ++i) {
       CHECK(submit(runner, noting).get().ok());
@@ -371,7 +371,7 @@ TEST_CASE("When the program is killed, its workers end too") {
 
 TEST_CASE("Sources are built and run to the end, whatever becomes of each") {
   const test::Folder folder;
-  SourceBuilder builder({.flags = {"-O0"}});
+  SourceBuilder builder({.flags = {"-O0"}, .time_limit = 1e6});
   {
     LocalRunner impatient(run_twice, {.time_limit = 1});
     ProgramMeasurer measurer(builder, impatient, {.mode = Mode::Async});

@@ -38,7 +38,7 @@ int call(const std::string& path) {
   return n;
 }
 
-SourceBuilderOptions quick() { return {.flags = {"-O0"}}; }
+SourceBuilderOptions quick() { return {.flags = {"-O0"}, .time_limit = 1e6}; }
 
 }  // namespace
 

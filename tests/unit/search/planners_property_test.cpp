@@ -99,7 +99,7 @@ TEST_CASE("the search finds the smallest arena there is and proves it") {
     features.steps = 3 + static_cast<std::int64_t>(seed % 4);
     features.largest = 1 + static_cast<std::int64_t>(seed % 40);
     const memory::Problem problem = random_problem(rondo::test::seed_of(seed), features);
-    const memory::Plan plan = search::plan_best(problem, std::chrono::seconds{20}, 1);
+    const memory::Plan plan = search::plan_best(problem, std::chrono::nanoseconds::max(), 1);
     REQUIRE(memory::check_plan(problem, plan).ok());
     REQUIRE(plan.arena == memory::testing::smallest_arena(problem));
     REQUIRE(plan.optimal());

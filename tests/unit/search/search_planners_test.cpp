@@ -66,7 +66,7 @@ TEST_CASE("a plan that the budget was too small for is valid and says so") {
 
 TEST_CASE("tilings are planned exactly at once") {
   const Problem problem = testing::random_tiling(3, 100);
-  const Plan plan = plan_best(problem, 10min);
+  const Plan plan = plan_best(problem, std::chrono::nanoseconds::max());
   CHECK(plan.arena == 1 << 20);
   CHECK_FALSE(plan.out_of_budget);
   CHECK(check_plan(problem, plan).ok());
@@ -77,7 +77,7 @@ TEST_CASE("a plan is improved to the optimum, and one that cannot be is left alo
     CAPTURE(seed);
     const Problem problem = testing::random_tiling(seed, 60);
     Plan plan = Greedy::plan(problem);
-    improve_plan(problem, plan, 10min, 1);
+    improve_plan(problem, plan, std::chrono::hours{10'000}, 1);
     CHECK(plan.arena == 1 << 20);
     CHECK(plan.optimal());
     CHECK_FALSE(plan.out_of_budget);
@@ -90,7 +90,7 @@ TEST_CASE("a plan is improved to the optimum, and one that cannot be is left alo
 
 TEST_CASE("large tilings are planned to the bound") {
   const Problem problem = testing::random_tiling(1, sanitized ? 2'000 : 20'000);
-  const Plan plan = plan_best(problem, 10min);
+  const Plan plan = plan_best(problem, std::chrono::nanoseconds::max());
   CHECK(plan.optimal());
   CHECK(check_plan(problem, plan).ok());
 }

@@ -158,6 +158,30 @@ TEST_CASE_TEMPLATE("A held input, and the arena itself, are refused when their m
   CHECK(status.subject() == Status::Subject::tensor);
 }
 
+TEST_CASE_TEMPLATE("An arena that is gone is told by the first tensor that lies in it", P, RONDO_TEST_PLATFORMS) {
+  TaskGraph graph;
+  const auto a = graph.host_input<float>("a", {16});
+  const auto b = graph.host_input<float>("b", {16});
+  const auto x = graph.input<float>("x", {16});
+  const auto sum = graph.workspace<float>("sum", {16});
+  const auto y = graph.output<float>("y", {16});
+  graph.add<kernels::Add>(x, a, sum);
+  graph.add<kernels::Add>(sum, b, y);
+  auto session = open<P, CheckedPolicies>(graph);
+  const Floats ones(16, 1);
+  Floats result(16);
+  const auto run = [&] { return session.run_round(bind(a, ones), bind(b, ones), bind(x, ones), bind(y, result)); };
+  REQUIRE(run().ok());
+  CHECK(result == Floats(16, 3));
+  const Bytes size = session.arena_bytes();
+  {
+    const DeviceFloats<P> arena(session.platform(), size.value / 4);
+    REQUIRE(session.move_arena({arena.span().data().template as<std::byte>(), size.value}).ok());
+    REQUIRE(run().ok());
+  }
+  CHECK(run() == Status::of_tensor(Errc::stale_memory, index(x.key.tensor())));
+}
+
 TEST_CASE_TEMPLATE("What lay in an arena that moved is refused, and so is a prebinding from before", P,
                    RONDO_TEST_PLATFORMS) {
   Fixture<P> f;

@@ -136,9 +136,9 @@ Status Instance<P, Policies, Graph, Layout>::find_stale_memory(std::span<const B
   }
   const Staleness found = registry.check(space_, arena, layout_.arena_bytes().value);
   if (found == Staleness::none) return {};
-  std::uint32_t t = 0;  // the first tensor in the arena
-  while (t + 1 < graph_.view().tensors.size() && is_carried_in_args(graph_.view().tensors[t].direction)) ++t;
-  return refuse(found, t);
+  std::uint32_t first = 0;  // of the tensors in the arena
+  while (is_carried_in_args(graph_.view().tensors[first].direction)) ++first;
+  return refuse(found, first);
 }
 
 /// Applies checked bindings to this round: bases and host inputs. Marks those of held ports as not to be copied.
@@ -168,9 +168,7 @@ void Instance<P, Policies, Graph, Layout>::take_addresses(std::span<Binding> bin
   }
   for (const PortView& view : rules_.views()) {
     if (view.source == PortView::in_the_arena) continue;
-    const std::uint64_t place = address(view.source) + view.offset;
-    refresher_.set_port_address(view.port, place);
-    is_moved_ = is_moved_ || place != arena_address(view.port);
+    refresher_.set_port_address(view.port, address(view.source) + view.offset);
   }
   if constexpr (Values::any) values_.update(refresher_);  // the readiness is general, so a refresh is due
   refresh_due_ = refresh_due_ || is_moved_;

@@ -96,8 +96,7 @@ class SessionState {
         std::memcpy(&scalar.bits, table.image().data() + begin + arg.offset, arg.width);
       }
     }
-    const auto key = [](const Scalar& s) { return std::uint64_t{s.task} << 32U | s.n; };
-    std::sort(to.begin(), to.end(), [&](const Scalar& a, const Scalar& b) { return key(a) < key(b); });
+    std::ranges::stable_sort(to, {}, &Scalar::task);
   }
 
   std::vector<std::uint8_t> uploads_;

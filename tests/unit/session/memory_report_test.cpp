@@ -254,10 +254,15 @@ TEST_CASE("The rings of a graph that is built in each round come after the args"
   TaskGraph interface;
   const auto x = interface.input<float>("x", {16});
   const auto w = interface.resident<float>("w", {16});
-  const auto session = open<A2A3Sim, Policies>(interface, [=](auto& round) { round.template add<Accumulate>(x, w); });
+  runtime::OrchestratedOptions<A2A3Sim> options;
+  options.orchestration.ring_bytes = Bytes{1 << 20};
+  const auto session =
+      open<A2A3Sim, Policies>(interface, [=](auto& round) { round.template add<Accumulate>(x, w); }, options);
   std::vector<std::string> names;
-  for (const auto& holding : session.memory_report().holdings) names.push_back(holding.what);
+  const memory::Report report = session.memory_report();
+  for (const auto& holding : report.holdings) names.push_back(holding.what);
   CHECK(names == std::vector<std::string>{"tensors", "args", "args image", "rings"});
+  CHECK(report.holdings.back().bytes == Bytes{4 << 20});  // the chips have four rings
 }
 
 TEST_CASE("A static graph's report is that of the same graph at run time") {

@@ -115,6 +115,27 @@ TEST_CASE_TEMPLATE("A round packs strided inputs and scatters strided outputs, w
   }
 }
 
+TEST_CASE_TEMPLATE("A round that fails writes nothing to memory with strides", P, A2A3Sim, A5SimOn<Pool>,
+                   A2A3OverStandIn) {
+  TaskGraph graph;
+  const auto x = graph.input<float>("x", {rows, cols});
+  const auto y = graph.output<float>("y", {rows, cols});
+  graph.add<kernels::Picky>(x, y);
+  auto session = open<P>(graph);
+  Floats in(rows * cols, 1);
+  Matrix out = transposed();
+  DynamicBindings bindings(session);
+  REQUIRE(bindings.bind(x, in).ok());
+  REQUIRE(bindings.bind(y.key.tensor(), out.data(), out.layout()).ok());
+  REQUIRE(session.run_round(bindings).ok());
+  CHECK(out.memory == Floats(out.memory.size(), 1));
+  out = transposed();
+  REQUIRE(bindings.bind(y.key.tensor(), out.data(), out.layout()).ok());
+  in[0] = -1;
+  CHECK(session.run_round(bindings).code() == Errc::kernel_failed);
+  CHECK(out.memory == Floats(out.memory.size(), -7));
+}
+
 TEST_CASE_TEMPLATE("Pairs of strided memory are bound next to others", P, A2A3Sim, Host, A2A3OverStandIn) {
   Graph g;
   auto session = open<P>(g.graph);

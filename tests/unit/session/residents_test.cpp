@@ -35,6 +35,16 @@ TEST_CASE("A resident that is read before any task writes it waits for its uploa
   CHECK(residents_read_first(frozen.view(), false) == Tensors{2, 3, 4});
 }
 
+TEST_CASE("A number that a task takes is no read of a tensor") {
+  TaskGraph graph;
+  const auto kept = graph.resident<float>("kept", {4});  // number 0, as in the record of a number
+  const auto x = graph.input<float>("x", {4});
+  const auto scaled = graph.workspace<float>("scaled", {4});
+  graph.add<Scale>(x, scaled, 2.0F);
+  graph.add<Scale>(scaled, kept, 2.0F);
+  CHECK(residents_read_first(freeze(graph).view(), false).empty());
+}
+
 TEST_CASE("A resident that only tasks of a 'when' write before it is read waits for its upload") {
   TaskGraph graph;
   const auto x = graph.input<float>("x", {4});

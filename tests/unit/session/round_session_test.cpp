@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <rondo/session/round_session.hpp>
 
+#include <rondo/platform/null.hpp>
 #include <rondo/session/open.hpp>
 #include <unit/session/scripted_platform.hpp>
 #include <unit/support.hpp>
@@ -425,4 +426,34 @@ TEST_CASE("A session neither copies nor moves, and its rounds never throw") {
   CHECK(noexcept(rig.session.upload(rig.w, rig.hw)));
   CHECK(noexcept(rig.session.download(rig.w, rig.hw)));
   CHECK(noexcept(rig.session.close()));
+}
+
+namespace {
+
+/// Memory at addresses that grow, without any contents.
+struct Addresses : NullPlatform {
+  using NullPlatform::NullPlatform;
+  std::uint64_t next = 4096;
+  DevicePtr<std::byte> allocate(Bytes size, Bytes) noexcept {
+    return DevicePtr<std::byte>{std::exchange(next, next + size.value)};
+  }
+};
+
+}  // namespace
+
+TEST_CASE("An input cannot be held once the array that the last round bound is gone, and can after one beside it") {
+  TaskGraph graph;
+  const auto x = graph.input<float>("x", {128});
+  const auto y = graph.output<float>("y", {128});
+  graph.add<Scale>(x, y, 2.0F);
+  auto session = open<Addresses>(graph);
+  std::vector<float> hy(128);
+  for (const bool is_beside : {false, true}) {
+    std::optional<DeviceArray<float>> array(session.allocate(x));
+    DeviceArray<float> after = session.allocate(x);  // begins where the other one ends
+    const DeviceSpan<float> bound = is_beside ? after.span() : array->span();
+    REQUIRE(session.run_round(bind(x, bound), bind(y, hy)).ok());
+    array.reset();
+    CHECK(session.hold(x).code() == (is_beside ? Errc::ok : Errc::unbound_tensor));
+  }
 }

@@ -49,9 +49,10 @@ class Dim {
   }
   /// Whether a symbol is part of the expression; without one, its value is known.
   [[nodiscard]] constexpr bool has_symbols() const noexcept {
-    bool found = false;
-    for_each_symbol([&](std::int32_t) { found = true; });
-    return found;
+    for (std::size_t i = 0; i < size_ && valid(); ++i) {
+      if (is_symbol(parts_[i])) return true;
+    }
+    return false;
   }
   /// Calls visit(number) for each symbol of the expression.
   template <class Visit>
@@ -151,8 +152,8 @@ struct Extent {
   }
 };
 
-/// The extents of a tensor as a graph declares them: integers, or expressions of the graph's symbols. Each Shape is
-/// one.
+/// The extents of a tensor as a graph declares them: integers, or expressions of the graph's symbols. A Shape converts
+/// to one.
 class SymbolicShape {
  public:
   constexpr SymbolicShape() noexcept = default;
@@ -163,7 +164,7 @@ class SymbolicShape {
   constexpr SymbolicShape(const Extent* extents, std::size_t rank) noexcept {
     std::int64_t plain[max_rank] = {};
     for (std::size_t d = 0; d < rank && d < max_rank; ++d) {
-      plain[d] = extents[d].value;
+      if (extents[d].dim.empty()) plain[d] = extents[d].value;
       dims_[d] = extents[d].dim;
       symbolic_ = symbolic_ || !extents[d].dim.empty();
     }

@@ -622,3 +622,39 @@ TEST_CASE("A round that the runtime refuses does not count, and the next one doe
   CHECK(session.rounds() == 2);
   CHECK(session.wait_all().ok());
 }
+
+namespace {
+
+/// The addresses of its tensors.
+struct Locate {
+  static constexpr std::string_view name = "locate";
+  static constexpr auto core = CoreType::vector;
+  static inline std::uintptr_t from = 0;
+  static inline std::uintptr_t to = 0;
+  static void run(In<float> x, Out<float> y) noexcept {
+    from = reinterpret_cast<std::uintptr_t>(&x[0]);
+    to = reinterpret_cast<std::uintptr_t>(&y[0]);
+    y[0] = x[0];
+  }
+};
+
+}  // namespace
+
+TEST_CASE_TEMPLATE("Tensors of every shape begin where the chip's tensors may begin", P, A2A3Sim, A2A3OverStandIn) {
+  TaskGraph graph;
+  const Dim n = graph.dim("n");
+  const auto x = graph.input<float>("x", {n});
+  const auto y = graph.output<float>("y", {n});
+  graph.add<Locate>(x, y);
+  const auto check = [&](auto session) {
+    for (const std::size_t size : {7, 1000, 7}) {
+      const Floats in(size, 1);
+      Floats out(size);
+      REQUIRE(session.run_round(bind(x, in), bind(y, out)).ok());
+      CHECK(Locate::from % P::Arch::tensor_alignment == 0);
+      CHECK(Locate::to % P::Arch::tensor_alignment == 0);
+    }
+  };
+  check(open_shaped<P>(graph));
+  check(ShapedSession<P, DefaultPolicies, launch::Lru<4>, 2>(graph));
+}

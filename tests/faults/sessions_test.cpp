@@ -277,6 +277,28 @@ struct BuiltInRounds {
   }
 };
 
+/// A graph whose tasks change places is moved into its frozen form, or stays as it was.
+struct Freezing {
+  static bool live() {
+    TaskGraph graph{Edges::explicit_};
+    const auto x = graph.input<float>("x", {8});
+    const auto s = graph.inout<float>("s", {8});
+    const TaskId second = graph.add<kernels::Accumulate>(x, s);
+    const TaskId first = graph.add<kernels::Accumulate>(x, s);
+    graph.add_edge(first, second);
+    try {
+      const FrozenGraph frozen = freeze(std::move(graph));
+      return frozen.view().tasks[0].added_as == index(first);
+    } catch (const std::bad_alloc&) {
+      CHECK(graph.tensors().size() == 2);  // NOLINT(bugprone-use-after-move)
+      CHECK(graph.tasks().size() == 2);
+      CHECK(graph.args().size() == graph.tasks()[1].first_arg + graph.tasks()[1].arg_count);
+      CHECK(freeze(graph).view().tasks.size() == 2);
+      throw;
+    }
+  }
+};
+
 /// A life over a stand-in, whose log of calls is emptied at the end, so that the memory before and after is the same.
 template <class Life>
 struct OverStandIn {
@@ -316,6 +338,10 @@ TEST_CASE_TEMPLATE("Each allocation of a session's life fails once", Life, OneBy
     CHECK((outcome.told.empty() || outcome.told.find("memory") != std::string::npos));
   });
   CHECK(failed > 20);
+}
+
+TEST_CASE("Each allocation of a graph that is frozen fails once, and a graph that is not frozen then is what it was") {
+  CHECK(fail_each_use(SystemCall::allocate, {ENOMEM}, &Freezing::live, [](const Outcome&) {}) > 10);
 }
 
 TEST_CASE_TEMPLATE("Each thread of a session fails to start once", Life, OneByOne<A5SimOn<Pool>>,

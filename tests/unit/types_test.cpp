@@ -170,6 +170,9 @@ TEST_CASE("Shapes and extents are usable in constant expressions") {
   CHECK(shape == Shape{4, 8});
 }
 
+constexpr SymbolicShape known_to_the_compiler{2, Dim::symbol(0) + 1};
+static_assert(known_to_the_compiler.is_symbolic() && !SymbolicShape{Dim{2} * 3}.is_symbolic());
+
 TEST_CASE("A symbolic shape keeps numbers and expressions; every shape is one") {
   const Dim n = Dim::symbol(0);
   const SymbolicShape shape{2, n + 1, 5};

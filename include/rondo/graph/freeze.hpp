@@ -68,10 +68,9 @@ class FrozenGraph {
   friend FrozenGraph freeze(TaskGraph&& graph);
   friend FrozenGraph freeze_interface(const TaskGraph& graph);
   friend FrozenGraph deal(FrozenGraph graph, const graph::LaneRules& rules);
+  explicit FrozenGraph(std::uint32_t tag) noexcept : tag_{tag} {}
   template <class Source>
-  FrozenGraph(Source&& source, graph::Analysis&& analysis);
-  template <class Source>
-  static FrozenGraph make(Source&& source);
+  static FrozenGraph make(Source&& source, graph::Analysis analysis);
 
   std::vector<graph::TensorRecord> tensors_;
   std::vector<graph::TaskRecord> tasks_;
@@ -87,7 +86,8 @@ class FrozenGraph {
 
 /// Checks and orders a graph. The graph does not change; its handles are valid for the frozen graph.
 [[nodiscard]] FrozenGraph freeze(const TaskGraph& graph);
-/// The same without a copy, for a graph that is not needed any more. If it throws, the graph has not changed.
+/// The same for a graph that is not needed any more: takes over its records, except tasks that change places and graphs
+/// with zeroed workspaces, which are copied. If it throws, the graph has not changed.
 [[nodiscard]] FrozenGraph freeze(TaskGraph&& graph);
 
 }  // namespace rondo

@@ -7,6 +7,7 @@
 #include <rondo/graph/analysis.hpp>
 #include <rondo/graph/freeze.hpp>
 
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -18,42 +19,40 @@ RONDO_INLINE FrozenGraph::FrozenGraph(FrozenGraph&& other) noexcept = default;
 RONDO_INLINE FrozenGraph& FrozenGraph::operator=(FrozenGraph&& other) noexcept = default;
 RONDO_INLINE FrozenGraph::~FrozenGraph() = default;
 
-/// `Source`: a graph that is copied, or one that is moved.
+/// `Source`: a graph that is copied, or one that is moved once nothing can fail any more.
 template <class Source>
-FrozenGraph::FrozenGraph(Source&& source, graph::Analysis&& analysis)
-    : tensors_{std::forward<Source>(source).tensors_},
-      args_{std::forward<Source>(source).args_},
-      successor_begin_{std::move(analysis.successor_begin)},
-      successors_{std::move(analysis.successors)},
-      predecessor_count_{std::move(analysis.predecessor_count)},
-      text_{std::forward<Source>(source).text_},
-      tag_{source.tag_},
-      loops_{std::forward<Source>(source).loops_} {
+FrozenGraph FrozenGraph::make(Source&& source, graph::Analysis analysis) {
   const std::vector<std::uint32_t>& order = analysis.order;
   bool is_in_order = order.size() == source.tasks_.size();
   for (std::uint32_t t = 0; t < order.size(); ++t) is_in_order = is_in_order && order[t] == t;
-  if (is_in_order) {
-    tasks_ = std::forward<Source>(source).tasks_;
-  } else {
-    tasks_.reserve(order.size());
-    for (const std::uint32_t task : order) tasks_.push_back(source.tasks_[task]);
+  FrozenGraph frozen(source.tag_);
+  frozen.loops_ = source.loops_;
+  if (!is_in_order || !frozen.loops_.empty()) {
+    frozen.tasks_.reserve(order.size());
+    for (const std::uint32_t task : order) frozen.tasks_.push_back(source.tasks_[task]);
   }
-  if (!loops_.empty()) graph::place_loops(loops_, tasks_);
+  if (!frozen.loops_.empty()) graph::place_loops(frozen.loops_, frozen.tasks_);
+
+  using Rest = std::conditional_t<std::is_lvalue_reference_v<Source>, const TaskGraph&, TaskGraph>;
+  Rest rest = std::forward<Source>(source);
+  frozen.tensors_ = static_cast<Rest&&>(rest).tensors_;
+  frozen.args_ = static_cast<Rest&&>(rest).args_;
+  frozen.text_ = static_cast<Rest&&>(rest).text_;
+  if (frozen.tasks_.empty()) frozen.tasks_ = static_cast<Rest&&>(rest).tasks_;
+  frozen.successor_begin_ = std::move(analysis.successor_begin);
+  frozen.successors_ = std::move(analysis.successors);
+  frozen.predecessor_count_ = std::move(analysis.predecessor_count);
+  return frozen;
 }
 
-template <class Source>
-FrozenGraph FrozenGraph::make(Source&& source) {
-  if (source.rare_code().with_fill == nullptr) {
-    graph::Analysis analysis = graph::analyze(source);
-    return {std::forward<Source>(source), std::move(analysis)};
-  }
-  TaskGraph filled = source.rare_code().with_fill(source);
-  graph::Analysis analysis = graph::analyze(filled);
-  return {std::move(filled), std::move(analysis)};
+RONDO_INLINE FrozenGraph freeze(const TaskGraph& graph) {
+  if (graph.rare_code().with_fill != nullptr) return freeze(graph.rare_code().with_fill(graph));
+  return FrozenGraph::make(graph, graph::analyze(graph));
 }
-
-RONDO_INLINE FrozenGraph freeze(const TaskGraph& graph) { return FrozenGraph::make(graph); }
-RONDO_INLINE FrozenGraph freeze(TaskGraph&& graph) { return FrozenGraph::make(std::move(graph)); }
+RONDO_INLINE FrozenGraph freeze(TaskGraph&& graph) {
+  if (graph.rare_code().with_fill != nullptr) return freeze(graph.rare_code().with_fill(graph));
+  return FrozenGraph::make(std::move(graph), graph::analyze(graph));
+}
 
 [[nodiscard]] RONDO_INLINE FrozenGraph freeze_interface(const TaskGraph& graph) {
   if (!graph.tasks().empty()) {
@@ -80,7 +79,7 @@ RONDO_INLINE FrozenGraph freeze(TaskGraph&& graph) { return FrozenGraph::make(st
   }
   graph::Analysis nothing;
   nothing.successor_begin.push_back(0);
-  return {graph, std::move(nothing)};
+  return FrozenGraph::make(graph, std::move(nothing));
 }
 
 }  // namespace rondo

@@ -18,8 +18,8 @@
 namespace rondo::graph {
 
 /// Returns the graph, with the same handles, for these values of its symbols, by number. Tasks that write only tensors
-/// without elements, or have 0 blocks, are idle: freezing removes them. @throws Error invalid_argument or overflow,
-/// with the name of the tensor or task and the symbols' values
+/// without elements, or have 0 blocks, are idle: freezing removes them. @throws Error invalid_argument, wrong_size or
+/// overflow, with the name of the tensor or task and the symbols' values
 [[nodiscard]] constexpr TaskGraph instantiate(const TaskGraph& graph, std::span<const std::int64_t> values) {
   const auto fail = [&](Errc code, const char* what, std::string_view who, const char* wrong) {
     Error::Text text{what, " '", who, "' ", wrong, " with "};
@@ -36,7 +36,7 @@ namespace rondo::graph {
   using Of = SymbolicSize::Of;
   TaskGraph result = graph;
   result.symbols_.clear();
-  result.symbolic_sizes_.clear();
+  result.symbolic_sizes_ = {};
   std::vector<Shape> plain;  // each of the symbolic sizes
   for (const SymbolicSize& size : graph.symbolic_sizes()) {
     std::int64_t extents[max_rank] = {};

@@ -42,9 +42,9 @@ struct TensorRecord {
   NameRef name;
   DataType type = DataType::float32;
   Direction direction = Direction::in;
-  Shape shape;              ///< 0 in place of each symbolic extent
-  std::uint64_t count = 0;  ///< number of elements; 0 if the shape is symbolic
-  std::uint64_t bytes = 0;
+  Shape shape;                        ///< 0 in place of each symbolic extent
+  std::uint64_t count = 0;            ///< number of elements; 0 if the shape is symbolic
+  std::uint64_t bytes = 0;            ///< 0 if the shape is symbolic
   bool fixed = false;                 ///< its address never changes, since a task that reads it cannot be refreshed
   std::uint32_t alias_of = no_alias;  ///< the input whose memory this output reuses
   static constexpr std::uint32_t no_alias = 0xFFFF'FFFF;
@@ -52,7 +52,7 @@ struct TensorRecord {
   Zeroed zeroed = Zeroed::never;
   std::uint32_t view_of = no_alias;       ///< the source of a view, which is not a view itself
   std::uint32_t viewed_at = 0;            ///< for a view: the number of tasks when it was made
-  std::uint64_t view_first = 0;           ///< for a view: the index in its source of its first element
+  std::uint64_t view_first = 0;           ///< for a view: the index in its source of its first element; 0 if symbolic
   std::uint32_t symbolic = not_symbolic;  ///< the number of its shape among TaskGraph::symbolic_sizes()
   static constexpr std::uint32_t not_symbolic = 0xFFFF'FFFF;
   bool delivered = false;                  ///< whether an output is a view of it
@@ -148,7 +148,7 @@ struct ArgRecord {
 struct TaskRecord {
   NameRef name;
   CoreType core = CoreType::vector;
-  std::uint32_t blocks = 1;
+  std::uint32_t blocks = 1;  ///< 1 if they are symbolic
   std::uint32_t first_arg = 0;
   std::uint32_t arg_count = 0;
   std::uint32_t added_as = 0;     ///< its TaskId, in the order of add()

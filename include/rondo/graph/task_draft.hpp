@@ -319,6 +319,8 @@ constexpr TaskId TaskGraph::add_checked(Blocks blocks, detail::ParameterList<P..
     }
     if constexpr (WorksInPlace<K>) draft.allow_in_place(in_place[0], in_place[1]);
     if constexpr (WantsZeros<K>) draft.require_zeros(name, zeros, K::zeros.when);
+    [[maybe_unused]] graph::NameRef wide_name;
+    if constexpr (HasWide<K>) wide_name = intern({K::Wide::name.data(), K::Wide::name.size()});
     const TaskId id = draft.commit(name, K::core, blocks, &detail::kernel_entry<K>, detail::cost_entry<K>());
     if constexpr (WantsZeros<K>) set_zeroed(tensors_[zeros], K::zeros.when);
     if constexpr (StatesThreads<K>) tasks_.back().threads = K::threads;
@@ -327,7 +329,7 @@ constexpr TaskId TaskGraph::add_checked(Blocks blocks, detail::ParameterList<P..
       static_assert(detail::has_args_of_its_wide<K>(),
                     "rondo: a kernel and its Wide are handed the same arguments; declare the same args format in both");
       graph::TaskRecord& record = tasks_.back();
-      record.wide_name = intern({K::Wide::name.data(), K::Wide::name.size()});
+      record.wide_name = wide_name;
       record.wide_entry = &detail::kernel_entry<typename K::Wide>;
       widen(record);
     }

@@ -276,7 +276,7 @@ class TaskGraph {
   [[nodiscard]] constexpr const std::vector<graph::SymbolicSize>& symbolic_sizes() const noexcept {
     return symbolic_sizes_;
   }
-  /// The shape of a tensor as it was declared.
+  /// The shape of a tensor of this graph as it was declared.
   [[nodiscard]] constexpr SymbolicShape declared_shape(const graph::TensorRecord& tensor) const {
     return tensor.is_symbolic() ? symbolic_sizes_[tensor.symbolic].shape : SymbolicShape{tensor.shape};
   }

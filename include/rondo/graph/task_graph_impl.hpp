@@ -98,9 +98,7 @@ constexpr TensorKey TaskGraph::add_tensor_here(std::string_view wanted, DataType
   std::int64_t count = 1;
   std::int64_t bytes = 0;
   bool overflow = false;
-  for (std::size_t d = 0; d < shape.rank(); ++d) {
-    overflow |= __builtin_mul_overflow(count, shape.extent(d), &count);
-  }
+  for (std::size_t d = 0; d < shape.rank(); ++d) overflow |= __builtin_mul_overflow(count, shape.extent(d), &count);
   if (shape.is_symbolic()) count = 0, overflow = false;  // only instantiate() knows the size
   overflow |= __builtin_mul_overflow(count, static_cast<std::int64_t>(size_of(type)), &bytes);
   if (overflow) {
@@ -185,7 +183,7 @@ constexpr void TaskGraph::declare_view(TensorKey tensor, TensorKey source, const
   }
   if (first.dim.empty() && first.value < 0) fail({"tensor '", name(to.name), "' starts at a negative element"});
   if (!first.dim.empty()) check_dim(first.dim, "view", name(to.name), where);
-  Dim moved = first_of(index(source.tensor()));
+  Dim moved = from.is_view() ? first_of(index(source.tensor())) : Dim{};
   if (first.dim.empty() && moved.empty()) {
     to.view_first = from.view_first + static_cast<std::uint64_t>(first.value);
   } else {

@@ -39,6 +39,7 @@ inline void fill_zeros(ArgWord* args) noexcept {
     const bool is_zeros = arg.is_address() && graph.tensors_[arg.tensor].zeroed != Zeroed::never;
     if (is_zeros && writes(arg.access)) arg.access = Access::read_write;
   }
+  graph.rare_code_.with_fill = nullptr;  // done
   if (args.empty()) return graph;
   std::uint32_t bytes = 0;
   for (ArgRecord& arg : args) {

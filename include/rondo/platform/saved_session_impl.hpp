@@ -18,7 +18,7 @@ namespace rondo::detail {
 /// The beginning of a file.
 struct SavedHeader {
   char magic[8] = {'r', 'o', 'n', 'd', 'o', ' ', 's', '\n'};
-  std::uint32_t format = 1;  ///< as a number of this machine: another byte order is another format
+  std::uint32_t format = 2;  ///< as a number of this machine: another byte order is another format
   std::uint32_t rondo[3] = {static_cast<std::uint32_t>(version.major), static_cast<std::uint32_t>(version.minor),
                             static_cast<std::uint32_t>(version.patch)};
   std::uint64_t size = 0;      ///< the number of bytes after the header

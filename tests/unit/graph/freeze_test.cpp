@@ -107,6 +107,9 @@ TEST_CASE("A graph that is moved freezes as it does when it is copied, and its r
   TaskGraph in_order = sample();
   const graph::TaskRecord* const tasks = in_order.tasks().data();
   CHECK(freeze(std::move(in_order)).view().tasks.data() == tasks);
+  (void)in_order.input<float>("a", {4});  // it is as empty as a new one NOLINT(bugprone-use-after-move)
+  CHECK(in_order.tensors().size() == 1);
+  CHECK(in_order.tasks().empty());
 }
 
 TEST_CASE("An empty graph can be frozen") {

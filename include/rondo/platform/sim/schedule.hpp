@@ -27,7 +27,7 @@ struct ReplayCosts {
 using NodePair = std::pair<std::uint32_t, std::uint32_t>;
 using NodePairs = std::vector<NodePair>;
 
-/// For each node, a list of other nodes. All lists share two arrays.
+/// For each node, a list of other nodes. All lists share two arrays. A default one has no nodes.
 class NodeLists {
  public:
   NodeLists() = default;
@@ -98,16 +98,16 @@ struct NodeGraph {
     first_of.push_back(first);
   }
   first_of.push_back(static_cast<std::uint32_t>(g.nodes.size()));
-  const auto connect = [&](NodePairs& to, std::uint32_t before, std::uint32_t after) {
+  const auto add_edges = [&](NodePairs& to, std::uint32_t before, std::uint32_t after) {
     for (std::uint32_t b = 0; b < graph.tasks[after].blocks; ++b) {
       to.emplace_back(first_of[before + 1] - 1, first_of[after] + b);
     }
   };
   for (std::uint32_t t = 0; t < graph.tasks.size(); ++t) {
-    for (const std::uint32_t s : graph.successors_of(t)) connect(edges, t, s);
+    for (const std::uint32_t s : graph.successors_of(t)) add_edges(edges, t, s);
   }
   NodePairs from_previous;
-  for (const auto& [before, after] : carried) connect(from_previous, before, after);
+  for (const auto& [before, after] : carried) add_edges(from_previous, before, after);
   g.connect(edges, from_previous);
   return g;
 }

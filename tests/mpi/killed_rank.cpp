@@ -37,8 +37,8 @@ TEST_CASE("a tuner of which a rank may be killed" * doctest::skip()) {
   }
   RecordLog log(folder + "/log", "task");
   {
-    rondo::mpi::RankBuilder<std::int64_t, std::int64_t> builder(group);
-    rondo::mpi::RankRunner<std::int64_t> runner(group);
+    rondo::mpi::RankBuilder<std::int64_t, std::int64_t> builder(group, {.join_seconds = long_join});
+    rondo::mpi::RankRunner<std::int64_t> runner(group, {.join_seconds = long_join});
     ProgramMeasurer measurer(builder, runner);
     for (std::int64_t n = 0; n < 300; ++n) {
       const std::string key = std::to_string(n);

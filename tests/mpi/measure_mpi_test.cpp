@@ -85,8 +85,8 @@ TEST_CASE("candidates are built and run on other ranks and each ends in one resu
     serve(group, builder, runner);
     return;
   }
-  RankBuilder<std::int64_t, std::int64_t> builder(group);
-  RankRunner<std::int64_t> runner(group);
+  RankBuilder<std::int64_t, std::int64_t> builder(group, {.join_seconds = long_join});
+  RankRunner<std::int64_t> runner(group, {.join_seconds = long_join});
   const auto others = static_cast<std::size_t>(group.size() - 1);
   CHECK(builder.capacity() == 3 * others);
   CHECK(runner.capacity() == 2 * others);
@@ -153,7 +153,7 @@ TEST_CASE("a rank has as many jobs as its workers can use and one more, and a sl
     CHECK(runner.most <= 2);
     return;
   }
-  RankRunner<std::int64_t> runner(group);
+  RankRunner<std::int64_t> runner(group, {.join_seconds = long_join});
   const bool has_fast = group.size() > 2;
   std::atomic<std::uint64_t> done = 0;
   constexpr std::uint64_t all = 40;
@@ -196,8 +196,8 @@ TEST_CASE("compiled candidates travel, and a job whose worker was killed on a ra
   }
   std::mutex mutex;
   std::vector<Reissue> told;
-  RankBuilder<> builder(group);
-  RankRunner<> runner(group, {.attempts = 3, .on_reissue = [&](const Reissue& r) {
+  RankBuilder<> builder(group, {.join_seconds = long_join});
+  RankRunner<> runner(group, {.join_seconds = long_join, .attempts = 3, .on_reissue = [&](const Reissue& r) {
                                 const std::lock_guard lock(mutex);
                                 told.push_back(r);
                               }});
@@ -252,7 +252,8 @@ TEST_CASE("a job that a rank could not finish goes to another rank even if that 
     return serve(group, runner);
   }
   std::atomic<int> first_rank = 0;
-  RankRunner<std::int64_t> runner(group, {.attempts = 2, .on_reissue = [&](const Reissue& r) { first_rank = r.rank; }});
+  RankRunner<std::int64_t> runner(
+      group, {.join_seconds = long_join, .attempts = 2, .on_reissue = [&](const Reissue& r) { first_rank = r.rank; }});
   // One for each rank but one, which so has most room; the job that fails goes there first.
   for (int r = 2; r < group.size(); ++r) runner.submit_run(1, [](const Measured& m) { CHECK(m.ok()); });
   std::atomic<bool> is_over = false;
@@ -281,7 +282,7 @@ TEST_CASE("the next job goes to a rank with most room") {
     });
     return serve(group, runner);
   }
-  RankRunner<std::int64_t> runner(group);
+  RankRunner<std::int64_t> runner(group, {.join_seconds = long_join});
   runner.submit_run(0, [](const Measured& m) { CHECK(m.ok()); });
   // The others have their turns, and then one of them again: rank 1 has a job, though room for more.
   for (std::uint64_t n = 1; n < static_cast<std::uint64_t>(group.size()); ++n) {
@@ -309,14 +310,14 @@ TEST_CASE("what was compiled here runs on other ranks, and what was compiled the
   }
   Result result;
   {
-    RankRunner<> runner(group);
+    RankRunner<> runner(group, {.join_seconds = long_join});
     ProgramMeasurer measurer(local_builder, runner, {.mode = Mode::Sync});
     (void)measurer.submit(candidate("", 8), [&](const Result& r) { result = r; });
     measurer.wait();
     CHECK(result.text.empty());
     CHECK(result.best() == 8);
   }
-  RankBuilder<> builder(group);
+  RankBuilder<> builder(group, {.join_seconds = long_join});
   ProgramMeasurer measurer(builder, local_runner);
   (void)measurer.submit(candidate("", 9), [&](const Result& r) { result = r; });
   measurer.wait();
@@ -331,7 +332,7 @@ TEST_CASE("a source that cannot be made is a fault of the candidate and never le
     SourceBuilder builder(plain_builds());
     return serve(group, builder);
   }
-  RankBuilder<> builder(group);
+  RankBuilder<> builder(group, {.join_seconds = long_join});
   Built<SharedObject> built;
   builder.submit_build({.source = {}, .generate = []() -> std::string { throw std::runtime_error("no such tile"); }},
                        [&](Built<SharedObject> b) { built = std::move(b); });
@@ -353,7 +354,7 @@ TEST_CASE("what waits for a rank when the tuner stops is told so, and the ranks 
   }
   std::atomic<int> measured = 0, stopped = 0, late = 0;
   {
-    auto runner = std::make_unique<RankRunner<std::int64_t>>(group);
+    auto runner = std::make_unique<RankRunner<std::int64_t>>(group, RankOptions{.join_seconds = long_join});
     RankRunner<std::int64_t>* const again = runner.get();
     for (std::int64_t n = 0; n < 50; ++n) {
       runner->submit_run(n, [&, again](Measured m) {

@@ -175,14 +175,15 @@ inline void check_memory(const std::vector<DumpedTensor>& tensors) {
     slot.kind = enumerator<Slot::Kind>(each.at("kind").get<std::string>(), std::size(slot_kinds),
                                        [](Slot::Kind k) { return slot_kinds[static_cast<std::size_t>(k)]; });
     slot.offset = each.at("offset").get<std::uint32_t>();
-    slot.width = each.at("width").get<std::uint16_t>();
+    const auto width = each.at("width").get<std::uint64_t>();
+    if (width != 4 && width != 8) throw Error(Errc::invalid_argument, Error::Text("a slot's width is wrong"));
+    slot.width = static_cast<std::uint8_t>(width);
     if (slot.kind == Slot::Kind::address) {
       slot.tensor = each.at("tensor").get<std::uint32_t>();
       slot.access = enumerator<Access>(each.at("access").get<std::string>(), std::size(accesses),
                                        [](Access a) { return accesses[static_cast<std::size_t>(a)]; });
       if (slot.tensor >= tensors) throw Error(Errc::invalid_argument, Error::Text("it names no tensor"));
     }
-    if (slot.width != 4 && slot.width != 8) throw Error(Errc::invalid_argument, Error::Text("a slot's width is wrong"));
     slot.bits = each.value("bits", ArgWord{0});
     task.slots.push_back(slot);
   }

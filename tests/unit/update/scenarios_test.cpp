@@ -583,7 +583,7 @@ TEST_CASE_TEMPLATE("Two copies become one if the bytes between them cost no more
 }
 
 TEST_CASE("A copy ends with the last slot, of four bytes or of eight") {
-  for (const std::uint16_t width : {std::uint16_t{4}, std::uint16_t{8}}) {
+  for (const std::uint8_t width : {std::uint8_t{4}, std::uint8_t{8}}) {
     CAPTURE(width);
     Ports ports(0);
     ports.bases.count = 4;

@@ -391,7 +391,7 @@ TEST_CASE("A file that is not for this session says what it is") {
     return small.opened(small.path.c_str()).text;
   };
   CHECK(says(text_of(with(0, 'R')), "no file of a session"));
-  CHECK(says(text_of(with(12, std::array<std::uint32_t, 3>{7, 8, 9})), "wrote it: 7.8.9, format 1"));
+  CHECK(says(text_of(with(12, std::array<std::uint32_t, 3>{7, 8, 9})), "wrote it: 7.8.9, format 2"));
   // The name of a platform that fills its place, in a body whose checksum is right.
   std::vector<std::byte> nameless = good;
   constexpr std::size_t checksum_at = 32, body_at = 40, name_bytes = 32;

@@ -96,7 +96,7 @@ class SessionState {
         std::memcpy(&scalar.bits, table.image().data() + begin + arg.offset, arg.width);
       }
     }
-    std::ranges::stable_sort(to, {}, &Scalar::task);
+    std::ranges::sort(to, {}, [](const Scalar& s) { return std::pair{s.task, s.n}; });
   }
 
   std::vector<std::uint8_t> uploads_;

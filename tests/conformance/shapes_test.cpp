@@ -647,7 +647,7 @@ TEST_CASE_TEMPLATE("Tensors of every shape begin where the chip's tensors may be
   const auto y = graph.output<float>("y", {n});
   graph.add<Locate>(x, y);
   const auto check = [&](auto session) {
-    for (const std::size_t size : {7, 1000, 7}) {
+    for (const std::size_t size : {std::size_t{7}, std::size_t{1000}, std::size_t{7}}) {
       const Floats in(size, 1);
       Floats out(size);
       REQUIRE(session.run_round(bind(x, in), bind(y, out)).ok());

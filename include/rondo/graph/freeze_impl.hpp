@@ -23,11 +23,11 @@ RONDO_INLINE FrozenGraph::~FrozenGraph() = default;
 template <class Source>
 FrozenGraph FrozenGraph::make(Source&& source, graph::Analysis analysis) {
   const std::vector<std::uint32_t>& order = analysis.order;
-  bool is_in_order = order.size() == source.tasks_.size();
-  for (std::uint32_t t = 0; t < order.size(); ++t) is_in_order = is_in_order && order[t] == t;
+  bool keeps_tasks = order.size() == source.tasks_.size() && source.loops_.empty();
+  for (std::uint32_t t = 0; t < order.size(); ++t) keeps_tasks = keeps_tasks && order[t] == t;
   FrozenGraph frozen(source.tag_);
   frozen.loops_ = source.loops_;
-  if (!is_in_order || !frozen.loops_.empty()) {
+  if (!keeps_tasks) {
     frozen.tasks_.reserve(order.size());
     for (const std::uint32_t task : order) frozen.tasks_.push_back(source.tasks_[task]);
   }
@@ -38,7 +38,7 @@ FrozenGraph FrozenGraph::make(Source&& source, graph::Analysis analysis) {
   frozen.tensors_ = static_cast<Rest&&>(rest).tensors_;
   frozen.args_ = static_cast<Rest&&>(rest).args_;
   frozen.text_ = static_cast<Rest&&>(rest).text_;
-  if (frozen.tasks_.empty()) frozen.tasks_ = static_cast<Rest&&>(rest).tasks_;
+  if (keeps_tasks) frozen.tasks_ = static_cast<Rest&&>(rest).tasks_;
   frozen.successor_begin_ = std::move(analysis.successor_begin);
   frozen.successors_ = std::move(analysis.successors);
   frozen.predecessor_count_ = std::move(analysis.predecessor_count);

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <rondo/graph/freeze.hpp>
 
+#include <rondo/graph/instantiate.hpp>
 #include <rondo/launch/round_values.hpp>
 #include <unit/support.hpp>
 
@@ -110,6 +111,18 @@ TEST_CASE("A graph that is moved freezes as it does when it is copied, and its r
   (void)in_order.input<float>("a", {4});  // it is as empty as a new one NOLINT(bugprone-use-after-move)
   CHECK(in_order.tensors().size() == 1);
   CHECK(in_order.tasks().empty());
+}
+
+TEST_CASE("A graph without work has no tasks once it is frozen") {
+  TaskGraph graph;
+  const Dim n = graph.dim("n");
+  const auto x = graph.input<float>("x", {n});
+  const auto y = graph.output<float>("y", {n});
+  graph.add<Scale>(x, y, 2.0F);
+  const std::int64_t none[] = {0};
+  CHECK(freeze(instantiate(graph, none)).view().tasks.empty());
+  const TaskGraph idle = instantiate(graph, none);
+  CHECK(freeze(idle).view().tasks.empty());
 }
 
 TEST_CASE("An empty graph can be frozen") {

@@ -44,12 +44,9 @@ struct Executor {
   template <class W>
   [[gnu::always_inline]] Status run(const W& work) const noexcept {
     Status status = copy_in(work);
-    if (status.ok()) [[likely]]
-      status = launch<W::refreshes>();
-    if (status.ok()) [[likely]]
-      status = copy_out(work);
-    if (status.ok()) [[likely]]
-      status = finish();
+    if (status.ok()) status = launch<W::refreshes>();
+    if (status.ok()) status = copy_out(work);
+    if (status.ok()) status = finish();
     if constexpr (!Channel::is_synchronous) {
       if (!status) [[unlikely]]
         instance.note_withdrawn();

@@ -26,13 +26,15 @@ struct ReplayCosts {
 /// Pairs of nodes.
 using NodePair = std::pair<std::uint32_t, std::uint32_t>;
 using NodePairs = std::vector<NodePair>;
+/// The first or the second of a pair.
+using NodeOfPair = decltype(&NodePair::first);
 
 /// For each node, a list of other nodes. All lists share two arrays. A default one has no nodes.
 class NodeLists {
  public:
   NodeLists() = default;
   /// The list of node n has the item of each pair whose owner is n, in the order of the pairs.
-  NodeLists(std::size_t nodes, const NodePairs& pairs, std::uint32_t NodePair::* owner, std::uint32_t NodePair::* item)
+  NodeLists(std::size_t nodes, const NodePairs& pairs, NodeOfPair owner, NodeOfPair item)
       : begin_(nodes + 1), items_(pairs.size()) {
     for (const NodePair& pair : pairs) ++begin_[pair.*owner + 1];
     for (std::size_t n = 0; n < nodes; ++n) begin_[n + 1] += begin_[n];

@@ -148,13 +148,17 @@ struct Naps {
 };
 /// Runs rounds until the pool has made a schedule and used so many threads in `in_a_row` rounds. What the clock says of
 /// tasks depends on the host, so the pool may choose otherwise for a while; a test that never ends has failed.
-void run_until_on(Loaded<Pool>& loaded, Pool::Program& program, std::size_t threads, int in_a_row = 1) {
-  for (int found = 0; found < in_a_row;) {
+/// @returns false if that was not so within `most_rounds`
+bool run_until_on(Loaded<Pool>& loaded, Pool::Program& program, std::size_t threads, int in_a_row = 1,
+                  std::uint64_t most_rounds = UINT64_MAX) {
+  int found = 0;
+  for (std::uint64_t round = 0; found < in_a_row && round < most_rounds; ++round) {
     REQUIRE(loaded.engine.launch(program).ok());
     REQUIRE(loaded.engine.wait().ok());
     const bool is_wanted = loaded.engine.searches() != 0 && loaded.engine.threads_used() == threads;
     found = is_wanted ? found + 1 : 0;
   }
+  return found == in_a_row;
 }
 
 }  // namespace
@@ -199,14 +203,18 @@ TEST_CASE("Several threads that were no faster than one are tried again") {
   options.threads = 2;
   options.look_rounds = 4;
   options.trial_rounds = 8;
-  Loaded<Pool> loaded{graph, options};
-  auto program = loaded.engine.load(loaded.frozen, loaded.table);
   Naps::ns = 500'000;
-  Naps::one_at_a_time = true;
-  run_until_on(loaded, program, 2);
-  run_until_on(loaded, program, 1);
-  Naps::one_at_a_time = false;
-  run_until_on(loaded, program, 2, 40);  // longer than the trial
+  for (bool found_slower = false; !found_slower;) {
+    Loaded<Pool> loaded{graph, options};
+    auto program = loaded.engine.load(loaded.frozen, loaded.table);
+    Naps::one_at_a_time = true;
+    run_until_on(loaded, program, 2);
+    // A pool whose tasks took too long while it learned takes two threads for faster, and waits for the door count as
+    // costs from then on. Another pool learns anew.
+    found_slower = run_until_on(loaded, program, 1, 1, 200);
+    Naps::one_at_a_time = false;
+    if (found_slower) run_until_on(loaded, program, 2, 40);  // longer than the trial
+  }
 }
 
 TEST_CASE("Tasks that do not depend on each other run at the same time") {

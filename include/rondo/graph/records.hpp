@@ -42,22 +42,22 @@ struct TensorRecord {
   NameRef name;
   DataType type = DataType::float32;
   Direction direction = Direction::in;
-  Shape shape;                        ///< 0 in place of each symbolic extent
-  std::uint64_t count = 0;            ///< number of elements; 0 if the shape is symbolic
-  std::uint64_t bytes = 0;            ///< 0 if the shape is symbolic
-  bool fixed = false;                 ///< its address never changes, since a task that reads it cannot be refreshed
-  std::uint32_t alias_of = no_alias;  ///< the input whose memory this output reuses
-  static constexpr std::uint32_t no_alias = 0xFFFF'FFFF;
-  bool kept = false;  ///< shares its memory with no other tensor, so its contents last from round to round
+  Shape shape;              ///< 0 in place of each symbolic extent
+  std::uint64_t count = 0;  ///< number of elements; 0 if the shape is symbolic
+  std::uint64_t bytes = 0;  ///< 0 if the shape is symbolic
+  bool fixed = false;       ///< its address never changes, since a task that reads it cannot be refreshed
+  bool kept = false;        ///< shares its memory with no other tensor, so its contents last from round to round
+  bool delivered = false;   ///< whether an output is a view of it
   Zeroed zeroed = Zeroed::never;
+  MemoryKind memory = MemoryKind::device;  ///< see TaskGraph::in_memory
+  std::uint32_t alias_of = no_alias;       ///< the input whose memory this output reuses
+  static constexpr std::uint32_t no_alias = 0xFFFF'FFFF;
   std::uint32_t view_of = no_alias;       ///< the source of a view, which is not a view itself
   std::uint32_t viewed_at = 0;            ///< for a view: the number of tasks when it was made
-  std::uint64_t view_first = 0;           ///< for a view: the index in its source of its first element; 0 if symbolic
   std::uint32_t symbolic = not_symbolic;  ///< the number of its shape among TaskGraph::symbolic_sizes()
   static constexpr std::uint32_t not_symbolic = 0xFFFF'FFFF;
-  bool delivered = false;                  ///< whether an output is a view of it
-  MemoryKind memory = MemoryKind::device;  ///< see TaskGraph::in_memory
-  RoundValue value{};                      ///< for a session_value
+  std::uint64_t view_first = 0;  ///< for a view: the index in its source of its first element; 0 if symbolic
+  RoundValue value{};            ///< for a session_value
 
   [[nodiscard]] constexpr bool is_symbolic() const noexcept { return symbolic != not_symbolic; }
   [[nodiscard]] constexpr bool is_view() const noexcept { return view_of != no_alias; }
@@ -148,24 +148,24 @@ struct ArgRecord {
 struct TaskRecord {
   NameRef name;
   CoreType core = CoreType::vector;
+  bool fills = false;        ///< whether the task zeroes the round's zeroed workspaces; see graph/zeroed.hpp
+  bool idle = false;         ///< has no work; freezing removes the task but preserves the order it implies
+  bool waits = false;        ///< the call waits for other processes; it runs when no other task can
   std::uint32_t blocks = 1;  ///< 1 if they are symbolic
   std::uint32_t first_arg = 0;
   std::uint32_t arg_count = 0;
-  std::uint32_t added_as = 0;     ///< its TaskId, in the order of add()
-  std::uint32_t block_bytes = 0;  ///< the bytes of one argument block; a multiple of 8
+  std::uint32_t added_as = 0;      ///< its TaskId, in the order of add()
+  std::uint32_t block_bytes = 0;   ///< the bytes of one argument block; a multiple of 8
+  std::uint32_t threads = 0;       ///< per block, if the device has threads; 0: the kernel does not state it
+  std::uint32_t shared_bytes = 0;  ///< the bytes that the threads of a block share
+  std::uint32_t loop = no_loop;    ///< the innermost loop that it is part of
+  static constexpr std::uint32_t no_loop = 0xFFFF'FFFF;
   KernelEntry entry = nullptr;
   CostEntry cost = nullptr;          ///< null: the kernel does not state a cost
   NameRef wide_name{};               ///< the name of the kernel for tensors of 2^31 elements or more
   KernelEntry wide_entry = nullptr;  ///< null: `entry` supports all sizes
-  bool fills = false;                ///< whether the task zeroes the round's zeroed workspaces; see graph/zeroed.hpp
-  bool idle = false;                 ///< has no work; freezing removes the task but preserves the order it implies
-  std::uint32_t threads = 0;         ///< per block, if the device has threads; 0: the kernel does not state it
-  std::uint32_t shared_bytes = 0;    ///< the bytes that the threads of a block share
   CallEntry call = nullptr;          ///< for a library call; devices with streams call it in place of a kernel
   SessionEntry session = nullptr;    ///< for a library call that is notified of sessions
-  bool waits = false;                ///< the call waits for other processes; it runs when no other task can
-  std::uint32_t loop = no_loop;      ///< the innermost loop that it is part of
-  static constexpr std::uint32_t no_loop = 0xFFFF'FFFF;
 };
 
 struct LoopCode;

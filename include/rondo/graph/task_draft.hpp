@@ -175,10 +175,16 @@ constexpr TaskId TaskGraph::Draft::commit_here(std::string_view name, CoreType c
   const graph::NameRef text = graph.intern(name);
   for (const graph::SymbolicSize& size : symbolic_sizes) graph.symbolic_sizes_.push_back(size);
   for (const graph::ArgRecord& arg : args) graph.args_.push_back(arg);
-  graph::TaskRecord record{text, core,        blocks.count, first, static_cast<std::uint32_t>(args.size()),
-                           id,   block_bytes, entry,        cost};
-  record.loop = graph.open_loop_;
-  graph.tasks_.push_back(record);
+  graph.tasks_.push_back({.name = text,
+                          .core = core,
+                          .blocks = blocks.count,
+                          .first_arg = first,
+                          .arg_count = static_cast<std::uint32_t>(args.size()),
+                          .added_as = id,
+                          .block_bytes = block_bytes,
+                          .loop = graph.open_loop_,
+                          .entry = entry,
+                          .cost = cost});
   return TaskId{id};
 }
 #if RONDO_HAS_BODIES

@@ -1,4 +1,4 @@
-// expect: rondo: the observer says what it hears by something else than Events; write `static constexpr rondo::Events events{rondo::Event::phases};`
+// expect: rondo: the observer's `events` is not of type rondo::Events; write `static constexpr rondo::Events events{rondo::Event::phases};`
 // SPDX-FileCopyrightText: 2026 The Rondo authors
 // SPDX-License-Identifier: Apache-2.0
 #include <rondo/session/observer.hpp>

@@ -1,4 +1,4 @@
-// expect: what shows other memory is an output or a workspace
+// expect: only an output or a workspace can be a view
 // SPDX-FileCopyrightText: 2026 The Rondo authors
 // SPDX-License-Identifier: Apache-2.0
 #include <rondo/graph/task_graph.hpp>

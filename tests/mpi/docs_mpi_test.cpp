@@ -57,9 +57,9 @@ TEST_CASE("the training loop of the page sees the mean of all ranks one round la
   mpi::AllReduce reduce(session, group, mpi::Op::mean, gradient);  // once: the ranks compare what they mean
   for (const auto& batch : batches) {
     auto round = session.begin_round(bind(x, batch), bind(seen, result));  // copied in while gradients travel
-    if (is_started && !reduce.finish()) break;                             // on the device again
+    if (is_started && !reduce.finish()) break;                             // waits for the ranks, and uploads the mean
     if (!std::move(round).launch().finish().status()) break;
-    is_started = reduce.start().ok();  // downloaded, and on their way
+    is_started = reduce.start().ok();  // downloads the gradients, and begins to send
   }
 
   REQUIRE(reduce.finish().ok());

@@ -25,8 +25,8 @@ template <BoundPair B>
 }
 template <BoundPair B>
 inline constexpr std::uint64_t element_size = sizeof(typename HandleOf<B>::element_type);
-/// The product may wrap. For host memory that is harmless: none has that many elements, and comparing elements would
-/// cost a shift per vector. A span of device memory, however, may claim any number of elements.
+/// The product may wrap. For host memory that is harmless, since no memory has that many elements; comparing elements
+/// instead would cost a shift for the size() of each vector. A span of device memory, however, may claim any number.
 template <BoundPair B>
 [[nodiscard]] constexpr std::uint64_t bytes_of(const B& pair) noexcept {
   return elements_of(pair) * element_size<B>;

@@ -33,8 +33,9 @@ namespace rondo {
 ///
 /// Lifetime: immovable; the session must outlive it, and the bound memory its rounds. A session may have several, used
 /// in turn. A bind() during a round takes effect in the next round. Thread safety: that of the session. Errors: by
-/// status; a bind() that fails changes nothing. Cost: the constructor allocates. A round of host memory alone is copied
-/// as bound; any other round is checked and copied like one with pairs in arbitrary order. Neither allocates.
+/// status; a bind() that fails changes nothing. Cost: the constructor allocates. If every tensor is bound to host
+/// memory without strides, a round uses the bindings as they are; any other round copies their list, and checks it like
+/// pairs in arbitrary order. Rounds do not allocate.
 template <class Session>
 class DynamicBindings {
   static constexpr bool has_symbols = requires(Session& session) { session.entries(); };
@@ -54,9 +55,9 @@ class DynamicBindings {
   DynamicBindings(const DynamicBindings&) = delete;
   DynamicBindings& operator=(const DynamicBindings&) = delete;
 
-  /// Binds host memory for all later rounds and replaces the tensor's previous binding.
-  /// Errors: wrong_tensor: rounds do not bind this tensor, or would write it and `host` is const; wrong_size,
-  /// null_memory; unsupported: a host input, which the session's update strategy does not refresh.
+  /// Binds host memory for all later rounds and replaces the tensor's previous binding. Errors: wrong_tensor: rounds do
+  /// not bind this tensor, or would write it and `host` is const; wrong_size, null_memory; unsupported: the tensor is a
+  /// host input, and the session's update strategy does not refresh those.
   Status bind(TensorId tensor, void* host, Bytes size) noexcept { return bind(tensor, host, {}, size, true); }
   /// The same for memory that is only read.
   Status bind(TensorId tensor, const void* host, Bytes size) noexcept {

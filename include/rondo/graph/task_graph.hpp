@@ -61,8 +61,8 @@ class TaskGraph {
   /// The names of the symbols, by number.
   [[nodiscard]] constexpr const std::vector<graph::NameRef>& symbols() const noexcept { return symbols_; }
 
-  /// An input; see Direction. `name` is unique in the graph. `shape` has at most 5 extents, each at least 1; {} is a
-  /// scalar. @throws Error invalid_argument, overflow (2^63 bytes and more)
+  /// An input; see Direction. `name` is unique in the graph. `shape` has at most 5 extents; those that are numbers are
+  /// at least 1, and {} is a scalar. @throws Error invalid_argument, overflow (2^63 bytes and more)
   template <Element T>
   constexpr Input<T> input(std::string_view name, SymbolicShape shape, Where where = Where::current()) {
     return tensor<T, Direction::in>(name, shape, where);
@@ -122,7 +122,7 @@ class TaskGraph {
   constexpr void make_view(TensorHandle<T, D> tensor, TensorHandle<T, S> source, Extent first = 0,
                            Where where = Where::current()) {
     static_assert(D == Direction::out || D == Direction::workspace,
-                  "rondo: what shows other memory is an output or a workspace");
+                  "rondo: only an output or a workspace can be a view");
     static_assert(S != Direction::host_input, "rondo: a host input is in the args table; copy it with a kernel");
     declare_view(tensor.key, source.key, first, where);
   }

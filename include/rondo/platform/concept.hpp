@@ -31,9 +31,7 @@ concept HasArch = arch::Arch<typename P::Arch>;
 
 /// A readable name: `static constexpr const char* name = "a2a3_sim";`
 template <class P>
-concept HasName = requires {
-  { P::name } -> std::convertible_to<const char*>;
-};
+concept HasName = std::convertible_to<decltype(P::name), const char*>;
 
 /// Opening: a default-constructible `Options`, and `explicit P(const Options&)`, which throws Error on failure.
 template <class P>
@@ -84,7 +82,7 @@ concept HasLaunch = requires(P& p, const Graph& graph, Args& args, decltype(p.lo
 /// 1. copy_in, launch and copy_out take effect in the order of the calls, but may be incomplete until wait() returns.
 /// 2. The host memory of a copy belongs to the platform until wait() has returned.
 /// 3. After a status that is poisoned(), only calls that wait, release or report come: wait(), unload(), release(),
-/// close(), also of a queue, failure_text(), remarks() and the destructor. That still releases everything.
+/// close(), failure_text(), remarks(), the destructor, and is_done(), await(), deliver(), cancel(), close() of a queue.
 /// 4. None of the calls of a round allocates, locks, logs, reads a clock or throws.
 /// 5. One platform object serves one session; one thread at a time uses it, but request_stop() may come from any.
 template <class P>
@@ -359,17 +357,18 @@ concept HasQueuedOrchestration =
     detail::declares<P, Capability::queued_orchestration> && HasQueue<P> && HasOrchestration<P>;
 
 /// Puts rounds on a stream that somebody else owns, see RoundSession::enqueue_round(): `Stream& callers_stream()
-/// noexcept`, on whose result every call is noexcept, and returns a Status unless said:
+/// noexcept` of the platform. Each function of the stream is noexcept, and returns a Status unless stated otherwise:
 ///
 /// * `begin()` comes first; after it, `bool is_recording() const` returns whether the owner captures the stream;
 /// * `copy_in(device, const void*, Bytes, bool snapshot)`, `copy_on_device(const DeviceCopy&)`, `launch(program)`
 /// and `copy_out(void*, device, Bytes)` put a step on the stream and do not wait; memory is pinned or a snapshot;
-/// * `end()` comes last, and puts an event on the stream, which `event() const` returns;
+/// * `end()` comes last, and puts an event on the stream, which `event() const` returns; `void abandon()` comes in its
+/// place if a step failed, so that wait() waits for the steps before it;
 /// * `copy_before_replays(device, const void*, Bytes)` copies data of recorded tasks before it returns;
 /// * `note_recorded(tensor, memory)` notes that a recorded round copies this memory; `bool is_recorded(tensor,
 /// memory) const` and `bool has_recorded() const` return whether one does;
-/// * `wait()` returns when the rounds that were put on the stream are over;
-/// * `may_close()` returns why the session cannot be closed while the owner captures the stream, or ok.
+/// * `wait()` returns when the rounds on the stream are over; `may_close()` returns ok, or why the session cannot be
+/// closed while the owner captures the stream.
 template <class P>
 concept HasCallersStream =
     detail::declares<P, Capability::callers_stream> &&
@@ -381,6 +380,7 @@ concept HasCallersStream =
       { stream.copy_on_device(copy) } noexcept -> std::same_as<Status>;
       { stream.copy_out(to, copy.from, copy.size) } noexcept -> std::same_as<Status>;
       { stream.end() } noexcept -> std::same_as<Status>;
+      { stream.abandon() } noexcept -> std::same_as<void>;
       { stream.event() } noexcept -> std::same_as<void*>;
       { stream.copy_before_replays(copy.to, from, copy.size) } noexcept -> std::same_as<Status>;
       { stream.note_recorded(std::uint32_t{}, from) } noexcept -> std::same_as<Status>;

@@ -42,8 +42,9 @@ class EnqueuedRounds : public Base {
   /// Binds other device memory, other host inputs or other scalars for the next replay of a recorded round. Call it
   /// before the replay, on the same thread and for the same stream. Copies only what changed in the args table. Bind
   /// the same host memory as in the recorded round. Errors: as enqueue_round(); also fixed_address, naming the tensor,
-  /// if it was recorded with other host memory, or with host memory and not device memory or the other way round;
-  /// invalid_argument if nothing was recorded; busy while the stream is being captured.
+  /// if no recorded round copies the memory that this call would copy for it, or if this call binds device memory in
+  /// place where the recorded round copies; invalid_argument if nothing was recorded; busy while the stream is being
+  /// captured.
   template <BoundPair... B>
   Status refresh_for_replay(const B&... pairs) noexcept {
     check<B...>();

@@ -41,7 +41,7 @@ class InFlight {
   static_assert(Depth >= 1 && Depth <= 64, "rondo: at least 1 and at most 64 rounds can be in flight");
 
  public:
-  /// Whether rounds overlap.
+  /// Whether rounds run while the caller prepares the next ones.
   static constexpr bool is_queued = HasQueue<P> && Depth > 1;
   /// The maximum number of rounds in flight.
   static constexpr std::uint32_t depth = slots_of<P, Depth>;

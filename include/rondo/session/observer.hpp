@@ -94,7 +94,7 @@ consteval bool check_observer() {
           requires {
             { O::events } -> std::convertible_to<Events>;
           },
-      "rondo: the observer says what it hears by something else than Events; write `static constexpr "
+      "rondo: the observer's `events` is not of type rondo::Events; write `static constexpr "
       "rondo::Events events{rondo::Event::phases};`");
   static_assert(HearsPhases<O> || !detail::declares_event<O>(Event::phases),
                 "rondo: the observer declares Event::phases; write `void enters(rondo::Phase) noexcept;`");

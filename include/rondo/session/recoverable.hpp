@@ -150,9 +150,9 @@ class Recoverable {
   [[nodiscard]] std::uint64_t rounds() const noexcept { return first_round_ + session_->rounds(); }
 
   /// Waits for the rounds in flight, and copies the state of the session to the host. On NPUs and GPUs, the copies of a
-  /// RoundSession run while the host continues: such a checkpoint is complete when a later round has succeeded, and
-  /// until then a recovery uses the previous one. The first checkpoint waits. Errors: as download(); earlier
-  /// checkpoints remain.
+  /// session with one round at a time, on a stream of its own, run while the host continues: such a checkpoint is
+  /// complete when a later round has succeeded, and until then a recovery uses the previous one. The first checkpoint
+  /// waits. Errors: as download(); earlier checkpoints remain.
   Status checkpoint() noexcept {
     complete_pending();
     Checkpoint& next = checkpoints_[1 - last_];

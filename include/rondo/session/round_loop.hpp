@@ -14,8 +14,8 @@ namespace rondo {
 ///
 ///     rondo::RoundLoop train(Session& session) {
 ///       for (auto& batch : batches) {
-///         if (auto status = co_await session.round(bind(x, batch.x), bind(loss, batch.loss)); !status) co_return
-///         status;
+///         auto status = co_await session.round(bind(x, batch.x), bind(loss, batch.loss));
+///         if (!status) co_return status;
 ///       }
 ///       co_return rondo::Status{};
 ///     }

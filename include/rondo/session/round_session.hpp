@@ -16,7 +16,7 @@ namespace rondo {
 
 /// A graph, opened on a platform, that runs round after round, one at a time. Owns everything that outlives a round.
 ///
-///     auto session = rondo::open<rondo::A2A3Sim>(std::move(graph));
+///     auto session = rondo::open<rondo::A2A3Sim>(graph);
 ///     for (;;) if (Status status = session.run_round(bind(x, hx), bind(y, hy)); !status) return report(status);
 ///
 /// Lifetime: immovable, its buffers have stable addresses; open() returns it by guaranteed elision. Destroying it in
@@ -47,11 +47,11 @@ class RoundSession
 
   /// Runs one round: checks the bindings, copies inputs in, runs the graph, copies outputs out, and waits. Bind every
   /// input, output and inout of the graph exactly once: by pairs, by the result of prebind(), or by DynamicBindings.
-  /// Errors: nothing was copied or run: wrong_tensor (also for a prebinding of another session), wrong_size,
-  /// null_memory, unbound_tensor, bound_twice, misaligned, overlapping, fixed_address, alias_broken, stale_memory;
-  /// uninitialized_read: a resident tensor needs its first upload; mixed_modes, busy, closed, poisoned. The session is
-  /// poisoned: kernel_failed, device_failed, timed_out, stopped, orchestration_failed, deadlock. The round ran, and the
-  /// session is usable: check_failed.
+  /// Errors that refuse the round, so that nothing is copied or run: wrong_tensor (also for a prebinding of another
+  /// session), wrong_size, null_memory, unbound_tensor, bound_twice, misaligned, overlapping, fixed_address,
+  /// alias_broken, stale_memory, mixed_modes, busy, closed, poisoned; uninitialized_read if a resident tensor needs its
+  /// first upload. Errors that poison the session: kernel_failed, device_failed, timed_out, stopped,
+  /// orchestration_failed, deadlock. After check_failed, the round has run and the session is usable.
   ///
   /// For a pair of device memory, the tensor's address changes for this round, nothing is copied, and the args table is
   /// refreshed according to Policies::Update; see TaskGraph::fix_addresses() for an exception. For a round that binds
@@ -72,7 +72,7 @@ class RoundSession
   template <class R, class Hook>
   Status run_rounds(std::uint64_t rounds, const Prebound<R, 1>& binding, Hook&& before_round) noexcept {
     static_assert(std::is_nothrow_invocable_v<Hook&, RoundIndex>,
-                  "rondo: what is called before each round takes its RoundIndex and is noexcept");
+                  "rondo: the callable that run_rounds() calls before each round takes a RoundIndex and is noexcept");
     if constexpr (HasStayingAwake<P>) this->platform_.keep_awake(true);
     Status status;
     for (std::uint64_t i = 0; i < rounds && status.ok(); ++i) {

@@ -74,10 +74,11 @@ class Session : public SessionBase<Derived, P, Policies> {
   // --- between rounds: all of these functions wait for the rounds in flight
 
   /// From the next round on the input keeps the contents of the last round, and its binding is neither checked nor
-  /// copied. For weights. Errors: wrong_tensor; unbound_tensor before the first round, and after a round failed or was
-  /// dropped, the arena moved, or an array that the last round bound was released, until the next round; shared_memory
-  /// if an output reuses it, or other tensors use its memory in the arena within a round (see TaskGraph::keep);
-  /// fixed_address if rounds can be in flight and a task's arguments cannot change; busy, closed, poisoned.
+  /// copied. Use it for weights. Errors: wrong_tensor; unbound_tensor before the first round, and after a round failed
+  /// or was dropped, the arena moved, or an array that the last round bound was released, until the next round;
+  /// shared_memory if an output reuses it, or other tensors use its memory in the arena within a round (see
+  /// TaskGraph::keep); fixed_address if rounds can be in flight and a task's arguments cannot change; busy, closed,
+  /// poisoned.
   template <Element T>
   Status hold(Input<T> tensor) noexcept {
     return set_held(tensor.key, true);

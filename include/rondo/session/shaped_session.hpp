@@ -84,9 +84,9 @@ class ShapedSession : public detail::SessionBase<ShapedSession<P, Policies, Capa
     }
   }
 
-  /// Sets up a shape before a round needs it, for rounds that bind all tensors in the order of the graph. A shape that
-  /// sizes alone do not tell is only planned: rounds state its symbols, see with_symbols(). @throws Error like a round
-  /// with a new shape; the session is unchanged then
+  /// Sets up a shape before a round needs it, for rounds that bind all tensors in the order of the graph. If sizes do
+  /// not determine the symbols, the shape is only planned: its rounds state the symbols, see with_symbols(). @throws
+  /// Error like a round with a new shape; the session is unchanged then
   void prepare(std::initializer_list<std::pair<Dim, std::int64_t>> symbols) {
     require_ok(refusal(), "prepare");
     const std::vector<std::int64_t> values = launch::values_of(graph_, symbols);
@@ -128,8 +128,8 @@ class ShapedSession : public detail::SessionBase<ShapedSession<P, Policies, Capa
   }
   /// The bytes of the arena, which fits the largest shape so far in all slots.
   [[nodiscard]] Bytes arena_bytes() const noexcept { return parts_.whole(); }
-  /// The bytes by kind of memory of all known shapes together. It has no tensors and no plan, since each shape has its
-  /// own. Include session/memory_report.hpp. Cost: that of set-up; allocates. @throws std::bad_alloc
+  /// The bytes by kind of memory of all known shapes together. The report has no tensors and no plan, since each shape
+  /// has its own. Include session/memory_report.hpp. Cost: that of set-up; allocates. @throws std::bad_alloc
   [[nodiscard]] memory::Report memory_report();
   /// The symbolic graph.
   [[nodiscard]] const TaskGraph& graph() const noexcept { return graph_; }
@@ -259,7 +259,7 @@ class ShapedSession : public detail::SessionBase<ShapedSession<P, Policies, Capa
 
   // --- shapes
 
-  /// Whether sizes alone tell the values of the symbols.
+  /// Whether sizes alone determine the values of the symbols.
   [[nodiscard]] bool is_told(const std::vector<std::int64_t>& values, std::span<const launch::BoundSize> sizes) const {
     try {
       return launch::solve(graph_, sizes) == values;

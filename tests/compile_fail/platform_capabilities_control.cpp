@@ -71,6 +71,7 @@ struct Mine : NullPlatform {
     Status copy_out(void*, DevicePtr<const std::byte>, Bytes) noexcept;
     Status copy_on_device(const DeviceCopy&) noexcept;
     Status end() noexcept;
+    void abandon() noexcept;
     void* event() const noexcept;
     Status copy_before_replays(DevicePtr<std::byte>, const void*, Bytes) noexcept;
     Status note_recorded(std::uint32_t, const void*) noexcept;

@@ -134,9 +134,11 @@ class DynamicBindings {
   /// The bindings of a round, in the order of the ports; the round may change them. Cost: O(tensors bound)
   [[nodiscard]] std::span<detail::Binding> list() noexcept {
     for (std::size_t b = 0; b < bound_.size(); ++b) round_[b] = bound_[b];
-    if (has_strided_) {
-      for (const detail::StridedMemory& m : strided_->list)
-        round_[m.port].strided = m.is_bound && m.device ? &m : nullptr;
+    if (strided_count_ == 0) return {round_.data(), round_.size()};
+    for (detail::StridedMemory& m : strided_->list) {
+      detail::Binding& b = round_[m.port];
+      if (m.is_bound && m.device) b.strided = &m;
+      if (m.is_bound && !m.device) b.data = m.packed.data(), b.bytes = m.layout.bytes();
     }
     return {round_.data(), round_.size()};
   }
@@ -149,19 +151,14 @@ class DynamicBindings {
   [[nodiscard]] std::span<const std::int64_t> stated_symbols() const noexcept {
     return {symbols_.data(), stated_ == 0 ? 0 : symbols_.size()};
   }
-  /// The memory that the next round reads and writes: bound(), but in place of packed memory all bytes of the caller's
-  /// memory from the first to the last element.
-  [[nodiscard]] std::span<const detail::Binding> memory() const noexcept {
-    return graph::span_of(has_strided_ ? spans_ : bound_);
-  }
-  /// The same by direction, as of this call.
-  [[nodiscard]] const detail::DynamicRanges& ranges() noexcept { return ranges_.take(memory(), view_); }
+  /// The host memory that the next round reads and writes, as of this call.
+  [[nodiscard]] const detail::DynamicRanges& ranges() noexcept { return ranges_.take(bound(), view_); }
   /// Whether each tensor is bound, to memory without strides. Otherwise a round first calls settle().
   [[nodiscard]] bool is_settled() const noexcept { return unsettled_ == 0; }
   /// The bindings with strides of the next round; null if there are none. While the caller keeps them, bind()
   /// changes a copy instead.
   [[nodiscard]] std::shared_ptr<detail::StridedList> strided() const noexcept {
-    return has_strided_ ? strided_ : nullptr;
+    return strided_count_ != 0 ? strided_ : nullptr;
   }
   /// Returns unbound_tensor for the first tensor without a binding, or packs host memory with strides, except for ports
   /// that are held. Call it when no round in flight writes that memory.
@@ -200,8 +197,6 @@ class DynamicBindings {
       if (const Status status = end_strided(b); !status) return status;
     }
     set(b, host, device, size);
-    if (strided_ != nullptr) [[unlikely]]
-      note_spans();
     return {};
   }
   void set(std::size_t b, void* host, DevicePtr<std::byte> device, Bytes size) noexcept {
@@ -246,7 +241,6 @@ class DynamicBindings {
     }
     detail::StridedMemory* memory = nullptr;
     try {
-      if (spans_.empty()) spans_ = bound_;
       own_strided();
       memory = strided_->find(b);
       if (memory == nullptr) {
@@ -262,7 +256,7 @@ class DynamicBindings {
     } catch (const std::bad_alloc&) {
       return Status::of_tensor(Errc::out_of_memory, index(tensor));
     }
-    if (!std::exchange(memory->is_bound, true)) ++general_, ++unsettled_;
+    if (!std::exchange(memory->is_bound, true)) ++general_, ++unsettled_, ++strided_count_;
     memory->direction = record.direction;
     memory->layout = layout;
     memory->host = static_cast<std::byte*>(host);
@@ -270,9 +264,8 @@ class DynamicBindings {
     if (device) {
       set(b, nullptr, memory->block, size);
     } else {
-      set(b, memory->packed.data(), {}, size);
+      set(b, memory->host - layout.bytes_before(), {}, Bytes{layout.bytes_before() + layout.bytes_after()});
     }
-    note_spans();
     return {};
   }
   /// Packed device memory for a tensor, of at least this size. @throws Error as the session's allocate()
@@ -292,7 +285,7 @@ class DynamicBindings {
       return Status::of_tensor(Errc::out_of_memory, index(bound_[b].key.tensor()));
     }
     strided_->find(b)->is_bound = false;
-    --general_, --unsettled_;
+    --general_, --unsettled_, --strided_count_;
     return {};
   }
   /// Leaves the list to the rounds that keep it, if any, and makes a copy to change.
@@ -300,21 +293,6 @@ class DynamicBindings {
     if (strided_ == nullptr) strided_ = std::make_shared<detail::StridedList>();
     if (strided_.use_count() == 1) return;
     strided_ = std::make_shared<detail::StridedList>(*strided_);
-    for (detail::StridedMemory& m : strided_->list) {
-      if (m.is_bound && !m.device) bound_[m.port].data = m.packed.data();
-    }
-  }
-  /// Updates spans_: the caller's memory, not the packed memory.
-  void note_spans() noexcept {
-    has_strided_ = false;
-    for (std::size_t b = 0; b < bound_.size(); ++b) spans_[b] = bound_[b];
-    for (const detail::StridedMemory& m : strided_->list) {
-      if (!m.is_bound) continue;
-      has_strided_ = true;
-      if (m.device) continue;
-      spans_[m.port].data = m.host - m.layout.bytes_before();
-      spans_[m.port].bytes = m.layout.bytes_before() + m.layout.bytes_after();
-    }
   }
   [[nodiscard]] static bool is_plain(const detail::Binding& b, Direction direction) noexcept {
     return b.bytes != detail::Binding::unbound && b.data != nullptr && b.device == 0 && !is_carried_in_args(direction);
@@ -332,7 +310,6 @@ class DynamicBindings {
   graph::GraphView view_;
   std::vector<detail::Binding> bound_;  ///< in the order of the ports
   std::vector<detail::Binding> round_;  ///< a copy of bound_ for the current round
-  std::vector<detail::Binding> spans_;  ///< for memory(); empty until a tensor is bound to memory with strides
   detail::DynamicRanges ranges_{0};     ///< of the last round in flight
   std::shared_ptr<detail::StridedList> strided_;
   std::unique_ptr<std::optional<DeviceArray<std::uint8_t>>[]>
@@ -341,7 +318,7 @@ class DynamicBindings {
   std::size_t next_ = 0;               ///< the index after the last tensor bound
   std::size_t unsettled_ = 0;          ///< the number of tensors without a binding, or with one that has strides
   std::vector<std::int64_t> symbols_;  ///< stated values by symbol, in a session of many shapes
-  bool has_strided_ = false;           ///< whether any tensor is bound to memory with strides
+  std::size_t strided_count_ = 0;      ///< the number of tensors that are bound to memory with strides
   std::size_t stated_ = 0;             ///< the number of symbols that have a stated value
 };
 

@@ -77,15 +77,4 @@ class StridedList {
   std::vector<StridedMemory> list;
 };
 
-/// A completion that scatters if the round succeeded, then calls the caller's.
-template <class F>
-struct ScatterFirst {
-  std::shared_ptr<StridedList> list;
-  F then;
-  void operator()(Status status) noexcept {
-    if (status.ok()) list->scatter();
-    (void)then(status);
-  }
-};
-
 }  // namespace rondo::detail

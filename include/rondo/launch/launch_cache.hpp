@@ -3,15 +3,17 @@
 #pragma once
 
 #include <rondo/error.hpp>
-#include <rondo/launch/detail/flat_table.hpp>
 #include <rondo/launch/shape_key.hpp>
 
 #include <algorithm>
+#include <bit>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <new>
 #include <type_traits>
+#include <utility>
+#include <vector>
 
 namespace rondo::launch {
 
@@ -104,28 +106,27 @@ class LaunchCache {
     const std::uint64_t hash = hash_of(key.data(), key.size());
     if (Node* const known = look_up(hash, key)) return use(*known);
 
-    Node* const victim = table_.size() < Capacity::capacity ? nullptr : static_cast<Node*>(ends_.newer);  // the oldest
+    Node* const victim = size_ < Capacity::capacity ? nullptr : static_cast<Node*>(ends_.newer);  // the oldest
     Node* const node = build(hash, key, make);
     // Nothing below throws.
     if (victim != nullptr) {
       erase(*victim);
       count_.evicted();
     }
-    table_.insert(hash, *node);
+    std::size_t i = hash & mask_;
+    while (cells_[i].node != nullptr) i = (i + 1) & mask_;
+    cells_[i] = {hash, node};
+    ++size_;
     link_as_newest(*node);
     remember(*node);
     return node->entry;
   }
 
-  template <class Make>
-  Entry& find_or_insert(KeyView key, Make&& make) {
-    Entry* const found = find(key);
-    return found != nullptr ? *found : insert(key, make);
-  }
-
   void clear() noexcept {
-    table_.for_each([&](Node& node) { destroy(node); });
-    table_.clear();
+    for (Cell& cell : cells_) {
+      if (Node* const node = std::exchange(cell.node, nullptr)) destroy(*node);
+    }
+    size_ = 0;
     ends_ = {&ends_, &ends_};
     forget_last();
   }
@@ -133,10 +134,12 @@ class LaunchCache {
   /// Calls f(entry) for each entry, in no particular order.
   template <class F>
   void for_each(F f) {
-    table_.for_each([&](Node& node) { f(node.entry); });
+    for (const Cell& cell : cells_) {
+      if (cell.node != nullptr) f(cell.node->entry);
+    }
   }
 
-  [[nodiscard]] std::size_t size() const noexcept { return table_.size(); }
+  [[nodiscard]] std::size_t size() const noexcept { return size_; }
   [[nodiscard]] const Count& counts() const noexcept { return count_; }
 
  private:
@@ -156,10 +159,21 @@ class LaunchCache {
     std::size_t size;  ///< the size of the key, in words
     Entry entry;
   };
+  /// A cell of the hash table, which has linear probing and is at most half full. Inserting into it allocates nothing,
+  /// so it cannot fail; no container of the standard library offers both.
+  struct Cell {
+    std::uint64_t hash;
+    Node* node;  // nullptr: empty
+  };
 
   [[nodiscard]] Node* look_up(std::uint64_t hash, KeyView key) const noexcept {
-    return table_.find(
-        hash, [&](Node& node) { return node.size == key.size() && same_words(key.data(), node.words(), key.size()); });
+    const Cell* const cells = cells_.data();
+    for (std::size_t i = hash & mask_; cells[i].node != nullptr; i = (i + 1) & mask_) {
+      Node& node = *cells[i].node;
+      if (cells[i].hash != hash || node.size != key.size()) continue;
+      if (same_words(key.data(), node.words(), key.size())) return &node;
+    }
+    return nullptr;
   }
 
   Entry& use(Node& node) noexcept {
@@ -206,7 +220,20 @@ class LaunchCache {
 
   void erase(Node& node) noexcept {
     unlink(node);
-    table_.erase(node.hash, node);
+    std::size_t hole = node.hash & mask_;
+    while (cells_[hole].node != &node) hole = (hole + 1) & mask_;
+    // Moves later cells back, so that probe sequences stay short after any number of evictions (Knuth, The Art of
+    // Computer Programming 3, 6.4, algorithm R).
+    for (std::size_t i = (hole + 1) & mask_; cells_[i].node != nullptr; i = (i + 1) & mask_) {
+      // A cell may move back into the hole unless the hole lies before its home position.
+      const std::size_t from_home = (i - (cells_[i].hash & mask_)) & mask_;
+      const std::size_t from_hole = (i - hole) & mask_;
+      if (from_home < from_hole) continue;
+      cells_[hole] = cells_[i];
+      hole = i;
+    }
+    cells_[hole].node = nullptr;
+    --size_;
     if (last_ == &node) forget_last();
     destroy(node);
   }
@@ -227,7 +254,9 @@ class LaunchCache {
   /// questions.
   std::size_t last_size_ = SIZE_MAX;
   Node* last_ = nullptr;
-  detail::FlatTable<Node, Capacity::capacity> table_;
+  static constexpr std::size_t mask_ = std::bit_ceil(2 * Capacity::capacity) - 1;  ///< the number of cells minus 1
+  std::vector<Cell> cells_ = std::vector<Cell>(mask_ + 1);
+  std::size_t size_ = 0;
   void* spare_ = nullptr;
   Link ends_{&ends_, &ends_};  ///< `newer` is the oldest entry, `older` the newest
   [[no_unique_address]] Count count_;

@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <span>
 #include <string_view>
 #include <utility>
@@ -175,6 +176,26 @@ class Solver {
 [[nodiscard]] inline std::vector<std::int64_t> solve(const TaskGraph& graph, std::span<const BoundSize> sizes,
                                                      std::span<const std::int64_t> given_values = {}) {
   return detail::Solver(graph).run(sizes, given_values);
+}
+
+/// Returns the values of a graph's symbols, by number, from pairs of symbol and value. @throws Error invalid_argument
+[[nodiscard]] inline std::vector<std::int64_t> values_of(const TaskGraph& graph,
+                                                         std::initializer_list<std::pair<Dim, std::int64_t>> symbols) {
+  std::vector<std::int64_t> values(graph.symbols().size(), not_stated);
+  for (const auto& [dim, value] : symbols) {
+    const auto s = static_cast<std::size_t>(dim.as_symbol());  // -1 is out of range
+    if (s >= values.size() || values[s] != not_stated) {
+      throw Error(Errc::invalid_argument, Error::Text("prepare: give each of the graph's own symbols one value"));
+    }
+    values[s] = value;
+  }
+  for (std::size_t s = 0; s < values.size(); ++s) {
+    if (values[s] < 0) {
+      throw Error(Errc::invalid_argument, Error::Text{"prepare: symbol '", graph.name(graph.symbols()[s]),
+                                                      "' has no value that is not negative; give it one"});
+    }
+  }
+  return values;
 }
 
 }  // namespace rondo::launch

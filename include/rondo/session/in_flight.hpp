@@ -206,7 +206,10 @@ class InFlight {
       return rounds_[slot].on_done.set(std::forward<OnDone>(on_done));
     rounds_[slot].on_done.clear();
     rounds_[slot].on_done.template set<detail::OnDone::capacity_around>(
-        ScatterFirst<std::decay_t<OnDone>>{bindings.strided(), std::forward<OnDone>(on_done)});
+        [list = bindings.strided(), then = std::forward<OnDone>(on_done)](Status status) mutable noexcept {
+          if (status.ok()) list->scatter();
+          (void)then(status);
+        });
   }
   /// Makes the delivery of the round in a slot scatter host memory with strides.
   void scatter_when_delivered(std::size_t slot, std::shared_ptr<StridedList> list) noexcept {

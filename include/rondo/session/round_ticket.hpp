@@ -35,7 +35,7 @@ namespace detail {
 class OnDone {
  public:
   static constexpr std::size_t capacity = 48;
-  /// That of completions which contain a caller's; see ScatterFirst.
+  /// That of completions which contain a caller's.
   static constexpr std::size_t capacity_around = capacity + 32;
 
   OnDone() noexcept = default;

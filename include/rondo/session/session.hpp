@@ -113,7 +113,7 @@ class Session : public SessionBase<Derived, P, Policies> {
   [[nodiscard]] DevicePair<T, D> pair(TensorHandle<T, D> tensor) const {
     if (state_ == State::closed) throw Error(Errc::closed, Error::Text(describe(Errc::closed)));
     if (!owns(tensor.key)) throw Error(Errc::wrong_tensor, Error::Text(describe(Errc::wrong_tensor)));
-    return {tensor, device(tensor.key).template as<T>(), record(tensor.key).count};
+    return {tensor, {device(tensor.key).template as<T>(), record(tensor.key).count}};
   }
 
   // --- state

@@ -34,32 +34,15 @@ class CopiedPair {
   std::size_t size_;
 };
 
-/// A tensor that stays on the device: resident across rounds, or workspace within one. Returned by a session.
+/// A tensor and its device memory: one that stays on the device, as a session returns it, or one that a round binds.
 template <Element T, Direction D>
-  requires(!is_bound_each_round(D))
+  requires(!is_carried_in_args(D))
 class DevicePair {
  public:
-  constexpr DevicePair(TensorHandle<T, D> handle, DevicePtr<T> device, std::size_t size) noexcept
-      : handle_{handle}, device_{device}, size_{size} {}
-
-  [[nodiscard]] constexpr TensorHandle<T, D> handle() const noexcept { return handle_; }
-  [[nodiscard]] constexpr DevicePtr<T> device() const noexcept { return device_; }
-  [[nodiscard]] constexpr std::size_t size() const noexcept { return size_; }
-
- private:
-  TensorHandle<T, D> handle_;
-  DevicePtr<T> device_;
-  std::size_t size_;
-};
-/// A tensor that uses device memory of the caller in this round: nothing is copied. Made by bind().
-template <Element T, Direction D>
-  requires(is_model_io(D))
-class DeviceBound {
- public:
   /// Const if the round only reads the memory.
-  using DeviceElement = std::conditional_t<copies_out(D), T, const T>;
+  using DeviceElement = std::conditional_t<is_model_io(D) && !copies_out(D), const T, T>;
 
-  constexpr DeviceBound(TensorHandle<T, D> handle, DeviceSpan<DeviceElement> memory) noexcept
+  constexpr DevicePair(TensorHandle<T, D> handle, DeviceSpan<DeviceElement> memory) noexcept
       : handle_{handle}, memory_{memory} {}
 
   [[nodiscard]] constexpr TensorHandle<T, D> handle() const noexcept { return handle_; }
@@ -70,6 +53,10 @@ class DeviceBound {
   TensorHandle<T, D> handle_;
   DeviceSpan<DeviceElement> memory_;
 };
+/// A tensor that uses device memory of the caller in this round: nothing is copied. Made by bind().
+template <Element T, Direction D>
+  requires(is_model_io(D))
+using DeviceBound = DevicePair<T, D>;
 
 namespace detail {
 

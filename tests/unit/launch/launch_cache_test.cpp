@@ -71,18 +71,9 @@ TEST_CASE("a key that is in is not made again") {
   Tracked& entry = cache.insert(Words{1}, made(1));
   const auto never = []() -> Tracked { throw std::logic_error("made again"); };
   CHECK(&cache.insert(Words{1}, never) == &entry);
-  CHECK(&cache.find_or_insert(Words{1}, never) == &entry);
   cache.insert(Words{2}, made(2));
   CHECK(&cache.insert(Words{1}, never) == &entry);
   CHECK(cache.size() == 2);
-}
-
-TEST_CASE("find_or_insert makes what is not there") {
-  Cache<Lru<4>> cache(1);
-  CHECK(cache.find_or_insert(Words{1}, made(5)).value == 5);
-  CHECK(cache.find_or_insert(Words{1}, made(6)).value == 5);
-  CHECK(cache.counts().misses == 1);
-  CHECK(cache.counts().hits_on_last == 1);
 }
 
 TEST_CASE("a graph without symbols has one entry, of the empty key") {
@@ -165,7 +156,7 @@ TEST_CASE("an exception in make changes nothing") {
   CHECK_THROWS_AS(cache.insert(Words{2}, fail), std::runtime_error);
   Tracked& two = cache.insert(Words{2}, made(2));
   CHECK(cache.find(Words{1}) == &one);
-  for (int i = 0; i < 3; ++i) CHECK_THROWS_AS(cache.find_or_insert(Words{3}, fail), std::runtime_error);
+  for (int i = 0; i < 3; ++i) CHECK_THROWS_AS(cache.insert(Words{3}, fail), std::runtime_error);
   CHECK(cache.size() == 2);
   CHECK(cache.counts().evictions == 0);
   CHECK(cache.find(Words{3}) == nullptr);

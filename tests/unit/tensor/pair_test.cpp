@@ -85,7 +85,7 @@ TEST_CASE("Binding is usable in constant expressions and never throws") {
 
 TEST_CASE("A device pair shows which tensor, where and how many elements") {
   const Resident<float> w{TensorKey{TensorId{1}, 2}};
-  const DevicePair<float, Direction::resident> pair{w, DevicePtr<float>{std::uint64_t{4096}}, 12};
+  const DevicePair<float, Direction::resident> pair{w, {DevicePtr<float>{std::uint64_t{4096}}, 12}};
   CHECK(pair.handle() == w);
   CHECK(pair.device().address() == 4096);
   CHECK(pair.size() == 12);

@@ -43,7 +43,7 @@ PLACES = [
     ("memory/detail/lane_conflicts.hpp", "u + 1 == users.size() || !lanes_.precedes(users[u], users[u + 1])", "u + 1 == users.size()",
      "unit/memory/lifetimes", "*random*"),
     ("args/detail/pattern_reader.hpp", "number > (limit - digit) / 10", "number > limit / 10", "unit/args/parse", "any bytes*,formats are*"),
-    ("launch/detail/flat_table.hpp", "from_home < from_hole", "from_home == 0", "unit/launch/launch_cache", "*reference*"),
+    ("launch/launch_cache.hpp", "from_home < from_hole", "from_home == 0", "unit/launch/launch_cache", "*reference*"),
     ("update/detail/deferred_bases.hpp", "now_[range.end - 1] == on_device_[range.end - 1]", "true", "onboard/refresh", "After any*"),
     ("graph/play_lanes.hpp", "std::max(lane, after == Lanes::none ? 0.0 : ended[after]) + wait_ns",
      "std::max(lane, after == Lanes::none ? 0.0 : ended[after])", "onboard/streams", "No round*"),

@@ -7,8 +7,6 @@
 #include <rondo/error.hpp>
 #include <rondo/graph/records.hpp>
 
-#include <type_traits>
-
 namespace rondo::graph {
 
 /// Whether the chip supports elements of this type.
@@ -77,13 +75,5 @@ RONDO_INLINE void refuse_loops(const GraphView& graph, const char* platform) {
   }
 }
 #endif
-template <arch::Arch A>
-constexpr void check_limits(const GraphView& graph) {
-  if (std::is_constant_evaluated()) {
-    check_limits(graph, arch::limits_of<A>);
-  } else {
-    check_limits_at_run_time(graph, arch::limits_of<A>);
-  }
-}
 
 }  // namespace rondo::graph

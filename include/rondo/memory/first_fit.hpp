@@ -75,7 +75,7 @@ class FirstFit {
       const Buffer& b = problem_->buffers[i];
       if (b.is_fixed() || (!preset.empty() && preset[i] >= 0)) continue;
       collect(i);
-      put(i, fit == Fit::first ? lowest_place(b) : smallest_place(b));
+      put(i, find_place(b, fit));
     }
     return offsets_;
   }
@@ -140,18 +140,8 @@ class FirstFit {
     }
   }
 
-  [[nodiscard]] constexpr std::int64_t lowest_place(const Buffer& b) const {
-    std::int64_t offset = 0;
-    for (const auto& [low, end] : taken_) {
-      const auto high = static_cast<std::int64_t>(end);
-      if (low >= offset + b.size) break;
-      if (high > offset) offset = aligned(high, b.alignment);
-    }
-    return offset;
-  }
-
-  /// Compares free places by the bytes that an aligned buffer can use.
-  [[nodiscard]] constexpr std::int64_t smallest_place(const Buffer& b) const {
+  /// The lowest free place, or the smallest one, compared by the bytes that an aligned buffer can use.
+  [[nodiscard]] constexpr std::int64_t find_place(const Buffer& b, Fit fit) const {
     std::int64_t best = -1;
     std::int64_t best_room = 0;
     std::int64_t offset = 0;
@@ -159,6 +149,7 @@ class FirstFit {
       const auto high = static_cast<std::int64_t>(end);
       const std::int64_t room = low - offset;
       if (room >= b.size && (best < 0 || room < best_room)) {
+        if (fit == Fit::first) return offset;
         best = offset;
         best_room = room;
       }

@@ -15,7 +15,6 @@
 #include <cstdint>
 #include <span>
 #include <string_view>
-#include <type_traits>
 #include <vector>
 
 /// The implementation of lay_out(): from lifetimes to a plan to offsets.
@@ -44,19 +43,6 @@ namespace detail {
   for (const auto& [size, buffer] : inputs) order.push_back(static_cast<std::uint32_t>(buffer));
   return order;
 }
-
-/// Does the same as call_of in constant expressions, where no linked function can be called.
-template <class P>
-[[nodiscard]] constexpr Plan plan_constant(const Problem& problem) {
-  return P::plan(problem);
-}
-template <class P>
-inline constexpr PlannerCall constant_call_of = {&plan_constant<P>};
-template <class P>
-inline constexpr PlannerCall constant_call_of<PortsLast<P>> = {constant_call_of<P>.plan, nullptr, true};
-template <class P>
-inline constexpr PlannerCall constant_call_of<ResidentsFirst<P>> = {constant_call_of<P>.plan, nullptr,
-                                                                    constant_call_of<P>.ports_last, true};
 
 /// Whether a plan has one offset for each buffer, and all of them lie within an arena of at most 2^62 bytes. More
 /// tensors can then be placed after that arena. A plan that is not so is wrong, and the checker reports why.
@@ -191,14 +177,11 @@ template Lifetimes find_lifetimes_at_run_time<Concurrency::unordered>(const grap
 
 template <arch::Arch A, class P, Concurrency concurrency>
 constexpr std::uint64_t lay_out(const graph::GraphView& graph, std::span<std::uint64_t> offsets) {
-  static_assert(check_planner<P>());
-  constexpr Concurrency order = detail::concurrency_for<P>(concurrency);
-  if (std::is_constant_evaluated()) {
-    return detail::lay_out(graph, offsets, arch::limits_of<A>, detail::constant_call_of<P>,
-                           &detail::find_lifetimes_in<order>);
-  }
-  return detail::lay_out_at_run_time(graph, offsets, arch::limits_of<A>, detail::call_of<P>,
-                                     &detail::find_lifetimes_at_run_time<order>);
+  detail::PlannerCall planner = detail::call_of<P>;
+  planner.plan = [](const Problem& problem) { return P::plan(problem); };  // a constant expression calls no linked code
+  planner.check = nullptr;
+  return detail::lay_out(graph, offsets, arch::limits_of<A>, planner,
+                         &detail::find_lifetimes_in<detail::concurrency_for<P>(concurrency)>);
 }
 
 }  // namespace rondo::memory

@@ -6,7 +6,7 @@
 #include <rondo/graph/records.hpp>
 #include <rondo/memory/concurrency.hpp>
 #include <rondo/memory/detail/lane_conflicts.hpp>
-#include <rondo/memory/detail/largest_first_merger.hpp>
+#include <rondo/memory/detail/merge_largest_first.hpp>
 #include <rondo/memory/problem.hpp>
 #include <rondo/memory/uses.hpp>
 
@@ -85,19 +85,18 @@ template <Concurrency concurrency>
     if (chains.count == 0) return find_lifetimes_in<Concurrency::unordered>(graph, chip, ports_apart);
     lanes = &chains;
   }
-  Certainty order;
-  if (lanes != nullptr) order = Certainty(*lanes);
+  const Certainty order{lanes};
   Tokens tokens = UseFinder(graph, order).run();
-  if constexpr (concurrency != Concurrency::unordered) InPlaceMerger(tokens, order, ports_apart).run(graph);
+  if constexpr (concurrency != Concurrency::unordered) merge_in_place(graph, tokens, order, ports_apart);
   Lifetimes result = make_lifetimes(tokens, chip);
   if constexpr (concurrency == Concurrency::unordered) keep_apart(result.problem);
   if constexpr (concurrency == Concurrency::parallel || concurrency == Concurrency::in_lanes) {
     if (lanes == nullptr) return result;
-    auto conflicts = LaneConflicts(*lanes, tokens).find(result.problem, many_conflicts);
+    auto conflicts = find_lane_conflicts(*lanes, tokens.tokens, result.problem, many_conflicts);
     if (conflicts.size() > many_conflicts) {
-      LargestFirstMerger(tokens, order).run(graph, ports_apart);
+      merge_largest_first(graph, tokens, order, ports_apart);
       result = make_lifetimes(tokens, chip);
-      conflicts = LaneConflicts(*lanes, tokens).find(result.problem, many_conflicts);
+      conflicts = find_lane_conflicts(*lanes, tokens.tokens, result.problem, many_conflicts);
     }
     if (conflicts.size() > many_conflicts) {
       keep_apart(result.problem);
@@ -122,9 +121,10 @@ template <Concurrency concurrency>
 /// if, moreover, edges and lanes order all users of one before all users of the other; as sequential, if the graph is
 /// not dealt to lanes. Parallel: if edges alone do so; none share if the number of tasks times that of concurrent tasks
 /// exceeds 2^25. Unordered: none share. If more than 2^19 pairs must be kept apart, buffers are merged, see
-/// LargestFirstMerger; if there are still more, the merged buffers share no bytes.
+/// merge_largest_first(); if there are still more, the merged buffers share no bytes.
 ///
-/// Cost: linear for a sequential schedule; otherwise see find_chains(), LaneConflicts, and LargestFirstMerger.
+/// Cost: linear for a sequential schedule; otherwise see find_chains(), find_lane_conflicts() and
+/// merge_largest_first().
 /// @throws Error overflow, with the name of the tensor at which the sum of all lengths exceeds 2^62 bytes
 [[nodiscard]] constexpr Lifetimes find_lifetimes(const graph::GraphView& graph, const arch::Limits& chip,
                                                  Concurrency concurrency, bool ports_apart = false) {

@@ -25,13 +25,6 @@ concept Planner = requires(const Problem& problem) {
   { P::plan(problem) } -> std::same_as<Plan>;
 };
 
-/// Names the parts that P lacks to be a Planner.
-template <class P>
-consteval bool check_planner() {
-  static_assert(Planner<P>, "rondo: a planner needs `static rondo::memory::Plan plan(const rondo::memory::Problem&);`");
-  return Planner<P>;
-}
-
 /// Places every buffer separately, so that each tensor can be inspected after a round; above those with fixed offsets.
 /// It does not look at lifetimes, so its lower bound is only the largest end that a single buffer has by itself.
 struct Disjoint {

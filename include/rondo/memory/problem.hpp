@@ -125,14 +125,6 @@ struct Plan {
   return top;
 }
 
-namespace detail {
-
-[[noreturn]] inline void refuse(Errc code, std::size_t index, const char* what) {
-  throw Error{code, Error::Text{"buffer ", index, ": ", what}};
-}
-
-}  // namespace detail
-
 /// Throws Error if the problem cannot be planned: a negative size, an end before its start, an alignment that is not a
 /// power of two, gaps outside the lifetime or out of order, a fixed offset that is negative or not aligned, a conflict
 /// with an invalid index, or sizes whose sum with all padding exceeds 2^62. It does not check whether fixed offsets
@@ -145,30 +137,28 @@ constexpr void validate(const Problem& problem) {
   std::int64_t total = 0;
   for (std::size_t i = 0; i < problem.size(); ++i) {
     const Buffer& b = problem.buffers[i];
-    if (b.size < 0) detail::refuse(Errc::invalid_argument, i, "the size is negative");
-    if (b.upper < b.lower) detail::refuse(Errc::invalid_argument, i, "the lifetime ends before it starts");
-    if (b.alignment <= 0 || (b.alignment & (b.alignment - 1)) != 0) {
-      detail::refuse(Errc::invalid_argument, i, "the alignment is not a power of two; use 1 if there is none");
-    }
-    if (b.fixed_offset < not_fixed) detail::refuse(Errc::invalid_argument, i, "the fixed offset is negative");
-    if (b.is_fixed() && b.fixed_offset % b.alignment != 0) {
-      detail::refuse(Errc::invalid_argument, i, "the fixed offset is not a multiple of the alignment");
-    }
+    const auto refuse = [&](const char* what, Errc code = Errc::invalid_argument) {
+      throw Error{code, Error::Text{"buffer ", i, ": ", what}};
+    };
+    const bool is_power_of_two = b.alignment > 0 && (b.alignment & (b.alignment - 1)) == 0;
+    if (b.size < 0) refuse("the size is negative");
+    if (b.upper < b.lower) refuse("the lifetime ends before it starts");
+    if (!is_power_of_two) refuse("the alignment is not a power of two; use 1 if there is none");
+    if (b.fixed_offset < not_fixed) refuse("the fixed offset is negative");
+    if (b.is_fixed() && b.fixed_offset % b.alignment != 0)
+      refuse("the fixed offset is not a multiple of the alignment");
     std::int64_t from = b.lower;
     for (const Span gap : b.gaps) {
-      if (gap.upper < gap.lower) detail::refuse(Errc::invalid_argument, i, "a gap ends before it starts");
-      if (gap.lower < from || gap.upper > b.upper) {
-        detail::refuse(Errc::invalid_argument, i, "the gaps are not ascending, disjoint and within the lifetime");
-      }
+      const bool is_in_order = from <= gap.lower && gap.upper <= b.upper;
+      if (gap.upper < gap.lower) refuse("a gap ends before it starts");
+      if (!is_in_order) refuse("the gaps are not ascending, disjoint and within the lifetime");
       from = gap.upper;
     }
-    if (b.size > limit - b.alignment || total > limit - b.size - b.alignment) {
-      detail::refuse(Errc::overflow, i, "the sizes up to here sum to more than 2^62 bytes");
-    }
+    const bool fits = b.size <= limit - b.alignment && total <= limit - b.size - b.alignment;
+    if (!fits) refuse("the sizes up to here sum to more than 2^62 bytes", Errc::overflow);
     total += b.size + b.alignment;
-    if (b.is_fixed() && b.fixed_offset > limit - total) {
-      detail::refuse(Errc::overflow, i, "the fixed offset and the sizes exceed 2^62 bytes");
-    }
+    const bool is_too_far = b.is_fixed() && b.fixed_offset > limit - total;
+    if (is_too_far) refuse("the fixed offset and the sizes exceed 2^62 bytes", Errc::overflow);
   }
   for (const auto& [a, b] : problem.conflicts) {
     if (a >= problem.size() || b >= problem.size() || a == b) {

@@ -231,54 +231,31 @@ class UseFinder {
 
 /// Lets the Out of a kernel that works in place use the memory of its In, if that is the last use of the In and both
 /// have the same size. An In that a later repetition of a loop may read is in use until the loop's decision, so it does
-/// not end at a kernel.
-class InPlaceMerger {
- public:
-  /// `ports_apart`: tensors of which each slot of rounds in flight has its own share memory with no other tensor.
-  constexpr InPlaceMerger(Tokens& tokens, Certainty order, bool ports_apart)
-      : tokens_{tokens}, order_{order}, ports_apart_{ports_apart}, merged_(tokens.tokens.size()) {}
-
-  constexpr void run(const graph::GraphView& graph) {
-    for (std::size_t turn = 0; turn < graph.tasks.size(); ++turn) {
-      const std::uint32_t p = order_.task_at(turn);
-      const auto args = graph.args_of(graph.tasks[p]);
-      for (const graph::ArgRecord& arg : args) {
-        if (!arg.is_address() || arg.in_place_of == graph::ArgRecord::not_in_place) continue;
-        const std::uint32_t in = args[arg.in_place_of].tensor;
-        if (graph.tensors[in].zeroed != Zeroed::never) continue;  // it is in a zeroed block
-        if (ports_apart_ && (is_per_slot(graph, arg.tensor) || is_per_slot(graph, in))) continue;
-        // A view may be a part of its memory, and the task may take its source as well.
-        const auto memory_of = [&](std::uint32_t tensor) { return merged_.find(tokens_.of_tensor[tensor]); };
-        const auto takes_memory = [&](const graph::ArgRecord& other) {
-          return other.is_address() && memory_of(other.tensor) == memory_of(in);
-        };
-        if (graph.tensors[in].bytes != graph.tensors[arg.tensor].bytes) continue;
-        if (std::count_if(args.begin(), args.end(), takes_memory) != 1) continue;
-        merge(p, static_cast<std::int64_t>(turn) + 1, memory_of(in), memory_of(arg.tensor));
-      }
-    }
-    merged_.apply(tokens_.of_tensor);
-  }
-
- private:
-  constexpr void merge(std::uint32_t position, std::int64_t time, std::uint32_t in, std::uint32_t out) {
+/// not end at a kernel. `ports_apart`: tensors of which each slot of rounds in flight has its own share memory with no
+/// other tensor.
+constexpr void merge_in_place(const graph::GraphView& graph, Tokens& tokens, Certainty order, bool ports_apart) {
+  MergedTokens merged(tokens.tokens.size());
+  const auto merge = [&](std::uint32_t position, std::int64_t time, std::uint32_t in, std::uint32_t out) {
     if (in == Tokens::none || out == Tokens::none || in == out) return;
-    Token& from = tokens_.tokens[in];
-    Token& to = tokens_.tokens[out];
+    Token& from = tokens.tokens[in];
+    Token& to = tokens.tokens[out];
     if (from.bytes != to.bytes) return;
     std::size_t ending = from.uses.size();
     std::size_t starting = to.uses.size();
     for (std::size_t i = 0; i < from.uses.size(); ++i) ending = from.uses[i].last == time ? i : ending;
     for (std::size_t i = 0; i < to.uses.size(); ++i) starting = to.uses[i].first == time ? i : starting;
     if (ending == from.uses.size() || starting == to.uses.size()) return;
+    Use& joined = from.uses[ending];
+    const auto precedes = [&](std::uint32_t user) { return user == position || order.precedes(user, position); };
     // Both may be in use at the same time only in the task's own use of them.
     for (std::size_t i = 0; i < from.uses.size(); ++i) {
       for (std::size_t j = 0; j < to.uses.size(); ++j) {
         const bool meet = i == ending && j == starting;
-        if (meet ? !others_precede(from.uses[i], position) : !are_apart(from.uses[i], to.uses[j], order_)) return;
+        if (meet ? !std::all_of(joined.users.begin(), joined.users.end(), precedes)
+                 : !are_apart(from.uses[i], to.uses[j], order))
+          return;
       }
     }
-    Use& joined = from.uses[ending];
     joined.last = to.uses[starting].last;
     const std::vector<std::uint32_t>& more = to.uses[starting].users;
     for (std::size_t u = 1; u < more.size(); ++u) joined.users.push_back(more[u]);
@@ -290,25 +267,32 @@ class InPlaceMerger {
         std::swap(from.uses[at], from.uses[at - 1]);
     }
     to = {};
-    merged_.merge(out, in);
-  }
+    merged.merge(out, in);
+  };
 
-  [[nodiscard]] constexpr bool others_precede(const Use& use, std::uint32_t position) const {
-    for (const std::uint32_t user : use.users) {
-      if (user != position && !order_.precedes(user, position)) return false;
+  const auto has_memory_per_slot = [&](std::uint32_t tensor) {
+    return graph.tensors[graph::root_of(graph.tensors, tensor)].has_memory_per_slot();
+  };
+  for (std::size_t turn = 0; turn < graph.tasks.size(); ++turn) {
+    const std::uint32_t p = order.task_at(turn);
+    const auto args = graph.args_of(graph.tasks[p]);
+    for (const graph::ArgRecord& arg : args) {
+      if (!arg.is_address() || arg.in_place_of == graph::ArgRecord::not_in_place) continue;
+      const std::uint32_t in = args[arg.in_place_of].tensor;
+      if (graph.tensors[in].zeroed != Zeroed::never) continue;  // it is in a zeroed block
+      if (ports_apart && (has_memory_per_slot(arg.tensor) || has_memory_per_slot(in))) continue;
+      // A view may be a part of its memory, and the task may take its source as well.
+      const auto memory_of = [&](std::uint32_t tensor) { return merged.find(tokens.of_tensor[tensor]); };
+      const auto takes_memory = [&](const graph::ArgRecord& other) {
+        return other.is_address() && memory_of(other.tensor) == memory_of(in);
+      };
+      if (graph.tensors[in].bytes != graph.tensors[arg.tensor].bytes) continue;
+      if (std::count_if(args.begin(), args.end(), takes_memory) != 1) continue;
+      merge(p, static_cast<std::int64_t>(turn) + 1, memory_of(in), memory_of(arg.tensor));
     }
-    return true;
   }
-
-  [[nodiscard]] static constexpr bool is_per_slot(const graph::GraphView& graph, std::uint32_t t) {
-    return graph.tensors[graph::root_of(graph.tensors, t)].has_memory_per_slot();
-  }
-
-  Tokens& tokens_;
-  Certainty order_;
-  bool ports_apart_;
-  MergedTokens merged_;
-};
+  merged.apply(tokens.of_tensor);
+}
 
 }  // namespace detail
 

@@ -135,6 +135,6 @@ struct StorageTokens {
  private:
   static constexpr std::size_t none = static_cast<std::size_t>(-1);
 };
-static_assert(memory::check_planner<StorageTokens>());
+static_assert(memory::Planner<StorageTokens>);
 
 }  // namespace rondo::search

@@ -64,9 +64,7 @@ void add_holdings(memory::Report& report, const P& platform, Bytes tensors, cons
 
 template <class Derived, Platform P, class Policies, class Graph, std::size_t Slots>
 memory::Report Session<Derived, P, Policies, Graph, Slots>::memory_report() const {
-  constexpr memory::Concurrency order = std::is_same_v<typename Policies::Plan, memory::Disjoint>
-                                            ? memory::Concurrency::unordered
-                                            : concurrency<P, Graph>;
+  constexpr memory::Concurrency order = memory::detail::concurrency_for<typename Policies::Plan>(concurrency<P, Graph>);
   memory::Report report = memory::make_report(graph_.view(), arch::limits_of<typename P::Arch>, order,
                                               memory::detail::call_of<Plan>.ports_last, layout_.offsets());
   SessionHoldings held;

@@ -65,7 +65,7 @@ template <class Derived, Platform P, class Policies, class Graph, std::size_t Sl
 template <class Derived, Platform P, class Policies, class Graph, std::size_t Slots>
 Graph Session<Derived, P, Policies, Graph, Slots>::prepared(Graph graph, [[maybe_unused]] const Options& options) {
   if constexpr (Graph::is_static) {
-    static_assert((graph::check_limits<typename P::Arch>(Graph::view()), true));
+    static_assert((graph::check_limits(Graph::view(), arch::limits_of<typename P::Arch>), true));
     static_assert((check_memory_kinds(Graph::view(), P::name, memory_kinds_of<P>()), true));
     return graph;
   } else {

@@ -21,7 +21,7 @@ namespace {
 
 template <class Chip>
 Raised checked(const TaskGraph& graph) {
-  return raised([&] { graph::check_limits<Chip>(freeze(graph).view()); });
+  return raised([&] { graph::check_limits(freeze(graph).view(), arch::limits_of<Chip>); });
 }
 
 TaskGraph with_blocks(std::uint32_t blocks) {

@@ -66,24 +66,21 @@ namespace rondo::memory::detail {
 }
 
 /// The known part of the order of a graph's tasks: all of it if they run one after the other, otherwise the part that
-/// lanes imply. Refers to its constructor's argument.
-class Certainty {
- public:
-  constexpr Certainty() = default;
-  constexpr explicit Certainty(const graph::Lanes& lanes) noexcept : lanes_{&lanes} {}
+/// lanes imply.
+struct Certainty {
+  const graph::Lanes* lanes = nullptr;  ///< null: the tasks run one after the other
 
   /// The task at a position, counted from 0, in the planning order: the order of the graph, or of its lanes.
   [[nodiscard]] constexpr std::uint32_t task_at(std::size_t turn) const noexcept {
-    return lanes_ == nullptr ? static_cast<std::uint32_t>(turn) : lanes_->order[turn];
+    return lanes == nullptr ? static_cast<std::uint32_t>(turn) : lanes->order[turn];
   }
-  [[nodiscard]] constexpr bool is_total() const noexcept { return lanes_ == nullptr; }
   /// Whether one task ends before the other starts on every schedule. `before` must come first in the planning order.
   [[nodiscard]] constexpr bool precedes(std::size_t before, std::size_t after) const noexcept {
-    return lanes_ == nullptr || lanes_->precedes(before, after);
+    return lanes == nullptr || lanes->precedes(before, after);
   }
   [[nodiscard]] constexpr bool all_precede(const std::vector<std::uint32_t>& before,
                                            const std::vector<std::uint32_t>& after) const noexcept {
-    if (is_total()) return true;
+    if (lanes == nullptr) return true;
     for (const std::uint32_t b : before) {
       for (const std::uint32_t a : after) {
         if (!precedes(b, a)) return false;
@@ -91,9 +88,6 @@ class Certainty {
     }
     return true;
   }
-
- private:
-  const graph::Lanes* lanes_ = nullptr;
 };
 
 }  // namespace rondo::memory::detail

@@ -8,6 +8,7 @@
 #include <rondo/platform/sim/checked.hpp>
 #include <rondo/platform/sim/pool.hpp>
 #include <rondo/rondo.hpp>
+#include <rondo/static_graph.hpp>
 #include <small_rings.hpp>
 #include <unit/support.hpp>
 

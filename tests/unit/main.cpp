@@ -4,12 +4,17 @@
 #include <doctest/doctest.h>
 #include <random.hpp>
 
-#ifdef RONDO_TEST_SANITIZED
-#include <sanitizer/common_interface_defs.h>
-#endif
-
 #include <cinttypes>
 #include <cstdio>
+
+#ifndef __has_feature
+#define __has_feature(feature) 0
+#endif
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || __has_feature(address_sanitizer) || \
+    __has_feature(thread_sanitizer)
+#define RONDO_TEST_HAS_SANITIZER
+#include <sanitizer/common_interface_defs.h>
+#endif
 
 namespace {
 
@@ -24,7 +29,7 @@ void print_seed() {
 /// Calls print_seed() after a test case that failed, and after a sanitizer's report, which ends the program.
 struct SeedPrinter : doctest::IReporter {
   explicit SeedPrinter(const doctest::ContextOptions& /*options*/) {
-#ifdef RONDO_TEST_SANITIZED
+#ifdef RONDO_TEST_HAS_SANITIZER
     __sanitizer_set_death_callback(&print_seed);
 #endif
   }

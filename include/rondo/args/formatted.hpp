@@ -105,19 +105,17 @@ class FormattedTask {
   FormattedTask(const TaskGraph& graph, std::string_view name, std::string_view format, const Operands& operands)
       : graph_{graph}, name_{name}, operands_{operands} {
     collect_accesses(operands);
-    const Signature signature = describe(operands, 0);
-    const Signature marked_otherwise = describe(operands, 1);
+    const Signature signature = describe(operands);
     const LayoutSize size = check_layout(format, signature);
     std::vector<Slot> slots(size.slots);
-    std::vector<Slot> again(size.slots);
     (void)try_lay_out(format, signature, slots);
-    (void)try_lay_out(format, marked_otherwise, again);
     block_bytes_ = size.block_bytes;
     bool has_tiling = false;
-    for (std::size_t s = 0; s < slots.size(); ++s) {
-      records_.push_back(
-          detail::record_of(slots[s], again[s], block_bytes_, [this](const Slot& slot) { return address(slot); }));
-      has_tiling = has_tiling || slots[s].kind == SlotKind::tiling;
+    for (const Slot& slot : slots) {
+      records_.push_back(detail::record_of(
+          graph_, slot, block_bytes_, [](std::uint32_t tensor) { return tensor; },
+          [this](const Slot& of_address) { return address(of_address); }));
+      has_tiling = has_tiling || slot.kind == SlotKind::tiling;
     }
     if (has_tiling != !operands.tiling_.empty()) {
       fail(has_tiling ? "has a format with {t}, but its operands hold no tiling data"
@@ -171,11 +169,12 @@ class FormattedTask {
     for (const Operands& node : operands.nodes_) collect_accesses(node);
   }
 
-  [[nodiscard]] Signature describe(const Operands& operands, std::size_t mark_set) {
+  [[nodiscard]] Signature describe(const Operands& operands) {
     const auto describe_list = [&](const Operands::List& list) -> std::span<const Parameter> {
       Shapes& shapes = shapes_.emplace_back();
       for (const TensorKey key : list.keys) {
-        shapes.instances.push_back(detail::marked(graph_, index(key.tensor()), mark_set));
+        const std::uint32_t tensor = index(key.tensor());
+        shapes.instances.push_back(detail::marks_of(tensor, graph_.tensors()[tensor].shape.rank()));
       }
       for (const auto& group : list.groups) {
         const Shape* first = group.count == 0 ? nullptr : shapes.instances.data() + group.first;
@@ -190,7 +189,7 @@ class FormattedTask {
     std::vector<SubNode> nodes;
     nodes.reserve(operands.nodes_.size());
     for (std::size_t n = 0; n < operands.nodes_.size(); ++n) {
-      nodes.push_back({operands.node_ids_[n], describe(operands.nodes_[n], mark_set)});
+      nodes.push_back({operands.node_ids_[n], describe(operands.nodes_[n])});
     }
     signature.nodes = nodes_.emplace_back(std::move(nodes));
     return signature;

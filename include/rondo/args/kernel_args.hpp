@@ -59,11 +59,7 @@ struct DeclaredLayout {
   static constexpr bool is_scratch(Role r) noexcept { return r == Role::scratch; }
   static constexpr bool is_word(Role r) noexcept { return r == Role::word; }
 
-  static constexpr Shape of_rank(std::size_t rank) noexcept {
-    constexpr std::int64_t ones[max_rank] = {1, 1, 1, 1, 1};
-    return Shape(ones, rank);
-  }
-  /// The shapes and parameters that the types determine: ranks, but no extents.
+  /// The shapes and parameters that the types determine: ranks, and marks of the run() parameter in place of extents.
   struct Shapes {
     Shape inputs[count + 1] = {};
     Shape outputs[count + 1] = {};
@@ -71,45 +67,43 @@ struct DeclaredLayout {
       std::size_t in = 0;
       std::size_t out = 0;
       for (std::size_t i = 0; i < count; ++i) {
-        if (is_input(roles[i])) inputs[in++] = of_rank(ranks[i]);
-        if (is_output(roles[i])) outputs[out++] = of_rank(ranks[i]);
+        if (is_input(roles[i])) inputs[in++] = marks_of(i, ranks[i]);
+        if (is_output(roles[i])) outputs[out++] = marks_of(i, ranks[i]);
       }
     }
   };
   struct Lists {
     Parameter inputs[count + 1] = {};
     Parameter outputs[count + 1] = {};
-    constexpr explicit Lists(const Shapes& shapes) {
+    constexpr explicit Lists(const Shapes& of) {
       for (std::size_t i = 0; i < count; ++i) {
-        inputs[i] = Parameter::required(&shapes.inputs[i]);
-        outputs[i] = Parameter::required(&shapes.outputs[i]);
+        inputs[i] = Parameter::required(&of.inputs[i]);
+        outputs[i] = Parameter::required(&of.outputs[i]);
       }
     }
   };
-  static constexpr Signature signature_of(const Lists& lists) noexcept {
-    return {{lists.inputs, count_before(count, is_input)},
-            {lists.outputs, count_before(count, is_output)},
-            count_before(count, is_scratch),
-            {}};
-  }
-  static constexpr Shapes static_shapes{};
-  static constexpr Lists static_lists{static_shapes};
-  static constexpr Signature signature = signature_of(static_lists);
+  static constexpr Shapes shapes{};
+  static constexpr Lists lists{shapes};
+  static constexpr Signature signature{{lists.inputs, count_before(count, is_input)},
+                                       {lists.outputs, count_before(count, is_output)},
+                                       count_before(count, is_scratch),
+                                       {}};
   /// A format that does not match the kernel does not compile; the message contains the pattern, its position and the
   /// reason.
   static constexpr const auto& layout = static_layout<K::args, signature>;
 
+  /// Whether a slot holds the address of a parameter.
+  static constexpr bool holds(const Slot& slot, std::size_t parameter) noexcept {
+    const Role role = roles[parameter];
+    return (is_input(role) && slot.kind == SlotKind::input && slot.tensor == count_before(parameter, is_input)) ||
+           (is_output(role) && slot.kind == SlotKind::output && slot.tensor == count_before(parameter, is_output)) ||
+           (is_scratch(role) && slot.kind == SlotKind::workspace && slot.index == count_before(parameter, is_scratch));
+  }
   static constexpr std::uint32_t nowhere = 0xFFFF'FFFF;
   /// The offset of the address of a tensor parameter, in bytes. An InOut may occur once or twice in the format.
   static constexpr std::uint32_t address_of(std::size_t parameter) noexcept {
-    const Role role = roles[parameter];
     for (std::size_t s = 0; s < layout.slot_count; ++s) {
-      const Slot& slot = layout.slots[s];
-      const bool here =
-          (is_input(role) && slot.kind == SlotKind::input && slot.tensor == count_before(parameter, is_input)) ||
-          (is_output(role) && slot.kind == SlotKind::output && slot.tensor == count_before(parameter, is_output)) ||
-          (is_scratch(role) && slot.kind == SlotKind::workspace && slot.index == count_before(parameter, is_scratch));
-      if (here) return slot.offset;
+      if (holds(layout.slots[s], parameter)) return layout.slots[s].offset;
     }
     return nowhere;
   }
@@ -156,44 +150,24 @@ struct DeclaredLayout {
   /// Converts a task's arguments, one for each parameter, into the slots of the format. Returns the block's bytes.
   static constexpr std::uint32_t lay_out(const TaskGraph& graph, std::vector<graph::ArgRecord>& args,
                                          std::vector<graph::ArgRecord>& extents) {
-    Shapes real[mark_sets];
-    std::uint32_t inputs[count + 1] = {};
-    std::uint32_t outputs[count + 1] = {};
-    std::uint32_t workspaces[count + 1] = {};
-    std::size_t in = 0;
-    std::size_t out = 0;
-    std::size_t scratch = 0;
-    for (std::size_t i = 0; i < count; ++i) {
-      if (is_word(roles[i])) continue;
-      for (std::size_t set = 0; set < mark_sets; ++set) {
-        const Shape shape = marked(graph, args[i].tensor, set);
-        if (is_input(roles[i])) real[set].inputs[in] = shape;
-        if (is_output(roles[i])) real[set].outputs[out] = shape;
+    const auto tensor_of = [&](std::size_t parameter) {
+      const std::size_t rank = graph.tensors()[args[parameter].tensor].shape.rank();
+      if (rank > 1 && rank != ranks[parameter]) {
+        throw Error(Errc::invalid_argument,
+                    Error::Text{"task '", K::name,
+                                "': its args format describes the shape of a tensor whose dimensions "
+                                "are not those of run's parameter; take it as In<T, rank>"});
       }
-      if (is_input(roles[i])) inputs[in++] = args[i].tensor;
-      if (is_output(roles[i])) outputs[out++] = args[i].tensor;
-      if (is_scratch(roles[i])) workspaces[scratch++] = args[i].tensor;
-    }
-    const Lists real_lists{real[0]};
-    const Lists marked_otherwise{real[1]};
-    std::vector<Slot> slots(layout.slot_count + 1, Slot{});
-    std::vector<Slot> again(layout.slot_count + 1, Slot{});
-    const LayoutSize size = try_lay_out(K::args.view(), signature_of(real_lists), {slots.data(), layout.slot_count});
-    (void)try_lay_out(K::args.view(), signature_of(marked_otherwise), {again.data(), layout.slot_count});
-    if (size.slots != layout.slot_count) {  // 0 after a failure
-      throw Error(Errc::invalid_argument,
-                  Error::Text{"task '", K::name,
-                              "': its args format describes the shape of a tensor whose dimensions "
-                              "are not those of run's parameter; take it as In<T, rank>"});
-    }
-    const auto address_of = [&](const Slot& slot) {
-      return find(args, slot.kind == SlotKind::input    ? inputs[slot.tensor]
-                        : slot.kind == SlotKind::output ? outputs[slot.tensor]
-                                                        : workspaces[slot.index]);
+      return args[parameter].tensor;
+    };
+    const auto argument_of = [&](const Slot& slot) {
+      std::size_t i = 0;
+      while (!holds(slot, i)) ++i;
+      return args[i];
     };
     std::vector<graph::ArgRecord> placed;
-    for (std::size_t s = 0; s < size.slots; ++s) {
-      placed.push_back(record_of(slots[s], again[s], layout.block_bytes, address_of));
+    for (std::size_t s = 0; s < layout.slot_count; ++s) {
+      placed.push_back(record_of(graph, layout.slots[s], layout.block_bytes, tensor_of, argument_of));
     }
     std::uint32_t end = layout.block_bytes;
     const auto place_word = [&](const graph::ArgRecord& word) {
@@ -208,14 +182,6 @@ struct DeclaredLayout {
     args = std::move(placed);
     extents.clear();
     return end;
-  }
-
- private:
-  static constexpr graph::ArgRecord find(const std::vector<graph::ArgRecord>& args, std::uint32_t tensor) noexcept {
-    for (const graph::ArgRecord& arg : args) {
-      if (arg.is_address_of(tensor)) return arg;
-    }
-    return {};
   }
 };
 

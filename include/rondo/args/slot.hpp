@@ -37,6 +37,7 @@ struct Slot {
   SlotKind kind = SlotKind::null;
   Variant variant = Variant::none;
   std::uint8_t width = 8;  ///< 4 or 8 bytes
+  bool is_extent = false;  ///< whether a constant is an extent in a shape block
 
   friend constexpr bool operator==(const Slot&, const Slot&) noexcept = default;
 };

@@ -273,9 +273,10 @@ class LayoutWalker {
   static constexpr std::uint64_t extents(const Shape& instance) noexcept {
     return instance.rank() == 0 ? 1 : instance.rank();
   }
-  constexpr void put_shape(bool in_tail, const Slot& slot, const Shape& instance) noexcept {
+  constexpr void put_shape(bool in_tail, Slot slot, const Shape& instance) noexcept {
     const std::uint64_t rank = extents(instance);
     put_constant(in_tail, slot, shape_header | rank);
+    slot.is_extent = true;
     for (std::size_t i = 0; i < rank; ++i) {
       put_constant(in_tail, slot, static_cast<std::uint64_t>(instance.rank() == 0 ? 1 : instance.extent(i)));
     }

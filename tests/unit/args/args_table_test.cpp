@@ -8,6 +8,7 @@
 
 #include <doctest/doctest.h>
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -261,6 +262,12 @@ graph::ArgRecord record(graph::ArgRecord::Kind kind, std::uint32_t tensor, std::
   arg.width = width;
   return arg;
 }
+/// The two slots of four bytes in a word, in the order in which they are in memory.
+std::array<std::uint32_t, 2> halves_of(ArgWord word) {
+  std::array<std::uint32_t, 2> halves{};
+  std::memcpy(halves.data(), &word, sizeof(word));
+  return halves;
+}
 
 }  // namespace
 
@@ -306,7 +313,7 @@ TEST_CASE("Slots of four bytes may be the only addresses, computed by the host o
   args::ArgsTable table{frozen.view(), {{3, 4}, sources, {}}};
   table.set_constant(frozen.view(), 0, frozen.view().args_of(frozen.view().tasks[0])[0], 6);
   CHECK(table.rewrite(3, 0x1'2345'6700) == 1);
-  CHECK(table.block(0, 0)[0] == (std::int64_t{6} << 32 | 0x2345'6708));
+  CHECK(halves_of(table.block(0, 0)[0]) == std::array{0x2345'6708U, 6U});
 
   const auto relocations = table.relocations();
   std::vector<std::byte> device(table.image().begin(), table.image().end());
@@ -314,7 +321,7 @@ TEST_CASE("Slots of four bytes may be the only addresses, computed by the host o
   args::run_refresh(device.data(), relocations.data(), relocations.size(), bases);
   (void)table.rewrite(3, bases[3]);
   CHECK(std::vector<std::byte>(table.image().begin(), table.image().end()) == device);
-  CHECK(table.block(0, 0)[0] == (std::int64_t{6} << 32 | 0x1008));
+  CHECK(halves_of(table.block(0, 0)[0]) == std::array{0x1008U, 6U});
 }
 
 TEST_CASE("A constant of four bytes leaves the one behind it, whichever is written first") {
@@ -328,10 +335,7 @@ TEST_CASE("A constant of four bytes leaves the one behind it, whichever is writt
   graph.add_laid_out("a", CoreType::vector, Blocks{1}, no_kernel, args, 16);
   const FrozenGraph frozen = freeze(graph);
   const args::ArgsTable table{frozen.view(), {one_arena, sources_of(graph), {}}};
-  std::uint32_t halves[2];
-  std::memcpy(halves, table.block(0, 0), sizeof(halves));
-  CHECK(halves[0] == 7);
-  CHECK(halves[1] == 5);
+  CHECK(halves_of(table.block(0, 0)[0]) == std::array{7U, 5U});
   CHECK(table.block(0, 0)[1] == 0x1'0000'0009);
 }
 

@@ -96,8 +96,9 @@ constexpr auto build = [] {
   return g;
 };
 
-std::uint64_t word_at(const ArgWord* block, std::size_t byte) {
-  std::uint64_t word = 0;
+template <class Word = std::uint64_t>
+Word word_at(const ArgWord* block, std::size_t byte) {
+  Word word = 0;
   std::memcpy(&word, reinterpret_cast<const char*>(block) + byte, sizeof(word));
   return word;
 }
@@ -127,7 +128,7 @@ TEST_CASE("A kernel's own format places its arguments, and its body finds them t
   auto session = open<A2A3Sim, Apart>(build());
   check_mixed(session);
   const ArgWord* block = session.args().block(0, 0);
-  CHECK((word_at(block, 0) & 0xFFFF'FFFF) == 7);
+  CHECK(word_at<std::uint32_t>(block, 0) == 7);
   const graph::GraphView view = session.graph().view();
   const std::uint64_t x = word_at(block, 32);  // x, y, z stand side by side in the arena, as they were declared
   CHECK(word_at(block, 12) == x + 64);

@@ -49,13 +49,13 @@ proctype tasks(byte round) {
   do
   :: t < TASKS ->
     t++;
-    // halt.requested: [[nodiscard]] bool requested() const noexcept { return cause_.load(std::memory_order_relaxed) != Cause::none; }
+    // halt.requested: [[nodiscard]] bool requested() const noexcept { return causes_.load(std::memory_order_relaxed) != 0; }
     skips = (cause != 0);
     if
     :: skips ->
       atomic {
         !locked;
-        // halt.skip_failed: if (has_kernel(cause) && !is_before(round, failed_)) return true;
+        // halt.skip_failed: if (has(kernel) && !is_before(round, failed_)) return true;
         // halt.skip_requested: if (!has_stopped_ || is_before(round, stopped_)) stopped_ = round;
 #ifdef SKIP_ALL
         if
@@ -85,9 +85,8 @@ proctype tasks(byte round) {
     :: !skips -> threw[round]++;
       atomic {
         !locked -> locked = true;
-        // halt.cause: Cause cause = cause_.load(std::memory_order_relaxed);
         seen = cause;
-        // halt.keep_earliest: if (has_kernel(cause) && !is_before(round, failed_)) return;
+        // halt.keep_earliest: if (has(kernel) && !is_before(round, failed_)) return;
         if
 #ifdef FIRST_THROW_COUNTS
         :: seen & KERNEL -> seen = 255
@@ -97,22 +96,19 @@ proctype tasks(byte round) {
         :: else -> failed = round
         fi
       }
-      // halt.exchange: while (!cause_.compare_exchange_weak(cause, has_request(cause) ? Cause::both : Cause::kernel, std::memory_order_release, std::memory_order_relaxed)) {
-      do  // a request may come before it
-      :: seen == 255 -> break
-      :: else ->
-        atomic {
-          if
+      // halt.add_kernel: causes_.fetch_or(kernel, std::memory_order_release);
+      atomic {  // a request may come before it
+        if
+        :: seen == 255
 #ifdef RECORD_STORES
-          :: true -> cause = (seen & REQUEST) | KERNEL; seen = 255
+        :: else -> cause = seen | KERNEL
 #else
-          :: cause == seen -> cause = seen | KERNEL; seen = 255
-          :: else -> seen = cause
+        :: else -> cause = cause | KERNEL
 #endif
-          fi
-        }
-      od;
-      atomic { seen = 0; locked = false }
+        fi;
+        seen = 0;
+        locked = false
+      }
     fi
   :: else -> break
   od;
@@ -122,7 +118,7 @@ proctype tasks(byte round) {
 active proctype stopper() {
   if
   :: true ->
-    // halt.request: cause_.compare_exchange_strong(none, Cause::request, std::memory_order_relaxed);
+    // halt.request: causes_.compare_exchange_strong(none, request, std::memory_order_relaxed);
 #ifdef REQUEST_STORES
     cause = REQUEST
 #else

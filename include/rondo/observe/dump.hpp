@@ -55,8 +55,6 @@ class Dumping : public platform::sim::EngineOver<Inner> {
   static constexpr memory::Concurrency concurrency = memory::concurrency_of<Inner>();
   /// Whether Inner can restore the inputs of a round.
   static constexpr bool restores = RestoresRounds<Inner>;
-  /// The outputs of a task are read before the next task runs.
-  static constexpr bool watches_memory = true;
 
   /// The options of Inner, and the rounds to dump.
   struct Options {

@@ -97,8 +97,9 @@ struct QueueSlot {
   }
 };
 
-/// A channel that puts a round on a stream of the caller's; finish() does not wait.
-template <class P>
+/// A channel that puts a round on a stream of the caller's; finish() does not wait. `before_replays`: for the refresh
+/// alone, before a round is recorded.
+template <class P, bool before_replays = false>
 struct OnCallersStream {
   P& platform;
   static constexpr bool carries_refresh = false;
@@ -108,7 +109,8 @@ struct OnCallersStream {
   /// Does nothing, since the order on the stream keeps rounds apart.
   static void run_alone() noexcept {}
   Status copy_in(DevicePtr<std::byte> to, const void* from, Bytes size, bool snapshot) const noexcept {
-    return platform.callers_stream().copy_in(to, from, size, snapshot);
+    auto& stream = platform.callers_stream();
+    return before_replays ? stream.copy_before_replays(to, from, size) : stream.copy_in(to, from, size, snapshot);
   }
   template <class Runner>
   Status launch(Runner& runner) const noexcept {
@@ -123,18 +125,6 @@ struct OnCallersStream {
   template <class Runner>
   Status finish(Runner&) const noexcept {
     return platform.callers_stream().end();
-  }
-};
-
-/// A channel for the refresh alone, before a round is recorded.
-template <class P>
-struct BeforeReplays {
-  P& platform;
-  static constexpr bool carries_refresh = false;
-  static constexpr bool computes_args = false;
-
-  Status copy_in(DevicePtr<std::byte> to, const void* from, Bytes size, bool) const noexcept {
-    return platform.callers_stream().copy_before_replays(to, from, size);
   }
 };
 

@@ -2,13 +2,23 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <rondo/arch/arch.hpp>
+#include <rondo/args/refresh_op.hpp>
+#include <rondo/detail/bytes.hpp>
 #include <rondo/detail/compiled.hpp>
+#include <rondo/detail/fixed_text.hpp>
 #include <rondo/error.hpp>
-#include <rondo/platform/saved_session.hpp>
+#include <rondo/graph/records.hpp>
 
 #include <concepts>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+/// The file of session.save(): a header, and the results that a session would otherwise plan, learn and measure again.
 
 namespace rondo {
 
@@ -22,8 +32,53 @@ enum class IfUnusable : std::uint8_t {
 
 namespace detail {
 
+/// Identifies the sessions that may use a file.
+struct SavedKey {
+  FixedText<32> platform{};
+  std::uint64_t graph = 0;   ///< a hash of tensors, tasks, arguments and edges, without the values of scalars
+  std::uint64_t chip = 0;    ///< a hash of the chip's limits
+  std::uint64_t layout = 0;  ///< a hash of the plan's other inputs: the planner, the order of tasks, the slots
+};
+
+/// The contents of a file.
+struct SavedState {
+  std::uint64_t arena_bytes = 0;
+  std::vector<std::uint64_t> offsets{};  ///< by tensor
+  std::optional<args::RefreshCosts> costs{};
+  std::vector<std::vector<std::byte>> learned{};  ///< by slot; the format is the platform's own
+};
+
+/// The origin of a session's plan.
+struct LayoutRules {
+  std::string_view planner;
+  std::uint64_t concurrency = 0;
+  std::uint64_t slots = 1;
+  bool ports_last = false;
+  bool residents_first = false;
+};
+
+/// The session that a file is for.
+struct SavedOrigin {
+  const char* platform;
+  graph::GraphView graph;
+  const arch::Limits& chip;
+  LayoutRules rules;
+};
+
+[[nodiscard]] SavedKey make_saved_key(const SavedOrigin& origin);
+
+/// The bytes of a file. @throws std::bad_alloc
+[[nodiscard]] std::vector<std::byte> encode_saved(const SavedKey& key, const SavedState& state);
+/// The contents of such bytes. `path` is for messages. @throws Error invalid_argument if they are damaged, or of
+/// another version, platform or graph
+[[nodiscard]] SavedState decode_saved(const char* path, std::span<const std::byte> bytes, const SavedKey& key,
+                                      const graph::GraphView& graph, const arch::Limits& chip);
+
+/// Writes a file as a whole. @throws Error as NewFile
+void write_saved_file(const char* path, std::span<const std::byte> bytes);
+
 /// Reads a file of session.save(). Leaves `state` empty if the file cannot be used and is to be ignored; `reason` then
-/// says why. @throws Error of read_saved_file() and decode_saved() otherwise
+/// says why. @throws Error invalid_argument if there is no such file; as read_file() and decode_saved() otherwise
 void load_saved(const SavedFile& file, const SavedOrigin& origin, std::optional<SavedState>& state,
                 Error::Text& reason);
 
@@ -59,16 +114,8 @@ concept NamesSavedFile = requires(const Options& options) {
   { (options.saved) } -> std::same_as<const SavedFile&>;
 };
 
-#if RONDO_HAS_BODIES
-RONDO_INLINE void detail::load_saved(const SavedFile& file, const SavedOrigin& origin, std::optional<SavedState>& state,
-                                     Error::Text& reason) {
-  try {
-    state = decode_saved(file.path(), read_saved_file(file.path()), make_saved_key(origin), origin.graph, origin.chip);
-  } catch (const Error& error) {
-    if (file.if_unusable() == IfUnusable::refuse) throw;
-    reason = Error::Text(error.what());
-  }
-}
-#endif
-
 }  // namespace rondo
+
+#if RONDO_HAS_BODIES
+#include <rondo/platform/saved_file_impl.hpp>  // IWYU pragma: export
+#endif

@@ -92,7 +92,7 @@ class EnqueuedRounds : public Base {
     if (const Status status = instance.prepare(bindings, false); !status) return status;
     Status status = is_recording ? note_recorded(bindings) : Status{};
     if (status.ok() && is_recording && instance.is_refresh_due()) {
-      status = instance.refresh(platform::BeforeReplays<typename Base::Platform>{this->platform_});
+      status = instance.refresh(platform::OnCallersStream<typename Base::Platform, true>{this->platform_});
     }
     const auto observer = this->round_observer();
     const platform::OnCallersStream<typename Base::Platform> channel{this->platform_};

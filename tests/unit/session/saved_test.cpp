@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Rondo authors
 // SPDX-License-Identifier: Apache-2.0
-#include <rondo/platform/saved_session.hpp>
+#include <rondo/platform/saved_file.hpp>
 
 #include <folder.hpp>
 #include <random.hpp>
@@ -113,7 +113,10 @@ OnThreads::Options on_threads(SavedFile saved = {}, std::uint32_t threads = 2) {
   return options;
 }
 
-std::vector<std::byte> contents(const std::string& path) { return rondo::detail::read_saved_file(path.c_str()); }
+std::vector<std::byte> contents(const std::string& path) {
+  const std::string bytes = rondo::detail::read_file(path.c_str(), "it cannot be read");
+  return {std::as_bytes(std::span(bytes)).begin(), std::as_bytes(std::span(bytes)).end()};
+}
 void write(const std::string& path, const std::vector<std::byte>& bytes) {
   std::ofstream(path, std::ios::binary)
       .write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));

@@ -42,7 +42,7 @@ HEADERS = [
     "rondo/args/**/*.hpp",
     "rondo/update/**/*.hpp",
     "rondo/session/**/*.hpp",
-    "rondo/platform/saved_session*.hpp",
+    "rondo/platform/saved_file*.hpp",
     "rondo/platform/sim/device_queue.hpp",
     "rondo/platform/streams/device_queue.hpp",
 ]

@@ -48,7 +48,6 @@ class Checked : public EngineOver<Inner> {
   static constexpr const char* name = "checked";
   static constexpr bool looks_at_graphs = true;
   static constexpr memory::Concurrency concurrency = memory::Concurrency::unordered;
-  static constexpr bool watches_memory = true;
   static constexpr bool follows_the_arena = true;
   static constexpr bool runs_loops = RunsLoops<Inner>;
 

@@ -45,20 +45,12 @@ concept HearsOfCopies = requires(E& engine, Bytes bytes) {
   engine.idle();
 };
 
-/// An engine that accesses more memory than its tasks do: `static constexpr bool watches_memory = true;`
-template <class E>
-concept WatchesMemory = requires { requires E::watches_memory; };
-
 /// An engine whose programs know where the arena is: `void move_arena(program, from, to) noexcept`, between rounds.
 template <class E>
 concept FollowsTheArena = requires { requires E::follows_the_arena; };
 
-/// An engine that runs one round at a time.
-template <class E>
-concept WantsOneRound = HearsOfCopies<E> || WatchesMemory<E>;
-
-/// An engine that uses the graph for more than running it, so the graph must not be built during the round: `static
-/// constexpr bool looks_at_graphs = true;`
+/// An engine that uses the graph for more than running it, so the graph must not be built during the round, and rounds
+/// run one at a time: `static constexpr bool looks_at_graphs = true;`
 template <class E>
 concept LooksAtGraphs = requires { requires E::looks_at_graphs; };
 

@@ -22,46 +22,37 @@ class Halt {
   /// Stores the text of the exception being handled, unless this round or an earlier one has stored one.
   [[gnu::cold, gnu::noinline]] void record(std::uint32_t task, std::uint32_t round = 0) noexcept {
     const std::lock_guard lock(mutex_);
-    Cause cause = cause_.load(std::memory_order_relaxed);         // model: halt.cause
-    if (has_kernel(cause) && !is_before(round, failed_)) return;  // model: halt.keep_earliest
+    if (has(kernel) && !is_before(round, failed_)) return;  // model: halt.keep_earliest
     task_ = task;
     if (!take_exception(round)) return;
     failed_ = round;
-    // A stop request may arrive at the same time.
-    // model: halt.exchange
-    while (!cause_.compare_exchange_weak(cause, has_request(cause) ? Cause::both : Cause::kernel,
-                                         std::memory_order_release, std::memory_order_relaxed)) {
-    }
+    causes_.fetch_or(kernel, std::memory_order_release);  // model: halt.add_kernel
   }
   void request_stop() noexcept {
-    Cause none = Cause::none;
-    cause_.compare_exchange_strong(none, Cause::request, std::memory_order_relaxed);  // model: halt.request
+    std::uint8_t none = 0;
+    causes_.compare_exchange_strong(none, request, std::memory_order_relaxed);  // model: halt.request
   }
 
   /// Whether tasks are to be skipped.
   // model: halt.requested
-  [[nodiscard]] bool requested() const noexcept { return cause_.load(std::memory_order_relaxed) != Cause::none; }
+  [[nodiscard]] bool requested() const noexcept { return causes_.load(std::memory_order_relaxed) != 0; }
   /// Whether a stop was requested.
-  [[nodiscard]] bool is_stop_requested() const noexcept { return has_request(cause_.load(std::memory_order_relaxed)); }
+  [[nodiscard]] bool is_stop_requested() const noexcept { return has(request); }
   /// Whether a task of this round is to be skipped; it would be the next to run.
   [[nodiscard, gnu::cold]] bool skips(std::uint32_t round) noexcept {
     const std::lock_guard lock(mutex_);
-    const Cause cause = cause_.load(std::memory_order_relaxed);
-    if (has_kernel(cause) && !is_before(round, failed_)) return true;  // model: halt.skip_failed
-    if (!has_request(cause)) return false;
+    if (has(kernel) && !is_before(round, failed_)) return true;  // model: halt.skip_failed
+    if (!has(request)) return false;
     if (!has_stopped_ || is_before(round, stopped_)) stopped_ = round;  // model: halt.skip_requested
     has_stopped_ = true;
     return true;
   }
 
   [[nodiscard]] Status status() const noexcept {
-    switch (cause_.load(std::memory_order_relaxed)) {
-      case Cause::none: break;
-      case Cause::request: return Status{Errc::stopped}.poisoning();
-      case Cause::kernel:
-      case Cause::both: return Status::of_task(Errc::kernel_failed, task_).poisoning();
-    }
-    return {};
+    const std::uint8_t causes = causes_.load(std::memory_order_relaxed);
+    if (causes == 0) return {};
+    return (causes & kernel) != 0 ? Status::of_task(Errc::kernel_failed, task_).poisoning()
+                                  : Status{Errc::stopped}.poisoning();
   }
   /// The status of a round that is over: ok if all its tasks ran; rounds after the first one that failed or was stopped
   /// are poisoned.
@@ -69,7 +60,7 @@ class Halt {
     if (!requested()) [[likely]]
       return {};
     const std::lock_guard lock(mutex_);
-    const bool fails = has_kernel(cause_.load(std::memory_order_relaxed));
+    const bool fails = has(kernel);
     const bool after_failed = fails && is_before(failed_, round);  // model: halt.status
     const bool after_stopped = has_stopped_ && is_before(stopped_, round);
     if (after_failed || after_stopped) return Status{Errc::poisoned}.poisoning();
@@ -79,7 +70,8 @@ class Halt {
   [[nodiscard]] const Error::Text& text() const noexcept { return text_; }
 
  private:
-  enum class Cause : std::uint8_t { none, request, kernel, both };
+  static constexpr std::uint8_t request = 1;
+  static constexpr std::uint8_t kernel = 2;
 
   /// Stores the task and the text of the exception being handled. Returns false for a loop that a request has stopped.
   [[nodiscard]] bool take_exception(std::uint32_t round) noexcept {
@@ -97,15 +89,14 @@ class Halt {
     }
     return true;
   }
-  [[nodiscard]] static bool has_kernel(Cause cause) noexcept { return cause == Cause::kernel || cause == Cause::both; }
-  [[nodiscard]] static bool has_request(Cause cause) noexcept {
-    return cause == Cause::request || cause == Cause::both;
+  [[nodiscard]] bool has(std::uint8_t cause) const noexcept {
+    return (causes_.load(std::memory_order_relaxed) & cause) != 0;
   }
   [[nodiscard]] static bool is_before(std::uint32_t a, std::uint32_t b) noexcept {
     return static_cast<std::int32_t>(a - b) < 0;
   }
 
-  std::atomic<Cause> cause_{Cause::none};
+  std::atomic<std::uint8_t> causes_{0};  ///< request, kernel, or both
   std::mutex mutex_;
   std::uint32_t task_ = 0;
   std::uint32_t failed_ = 0;   ///< the round of the failed task

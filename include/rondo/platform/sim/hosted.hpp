@@ -49,7 +49,9 @@ class Hosted {
                    Capability::staying_awake,  Capability::stopping,       Capability::failure_text,
                    Capability::engine,         Capability::orchestration,  Capability::memory_registry,
                    Capability::memory_kinds,   Capability::holdings,       Capability::device_copy} |
-      (WantsOneRound<Engine> ? Capabilities{} : Capabilities{Capability::queue, Capability::queued_orchestration}) |
+      (LooksAtGraphs<Engine> || HearsOfCopies<Engine>
+           ? Capabilities{}
+           : Capabilities{Capability::queue, Capability::queued_orchestration}) |
       (OverlapsRounds<Engine> && !TakesTime<Traffic> ? Capabilities{Capability::overlapping_rounds} : Capabilities{}) |
       (FollowsTheArena<Engine> ? Capabilities{Capability::arena_move} : Capabilities{}) |
       (RunsLoops<Engine> ? Capabilities{Capability::loops} : Capabilities{}) |

@@ -59,9 +59,8 @@ class LoopForecast {
     times_.critical_path.clear();
     std::fill(times_.busy.begin(), times_.busy.end(), 0);
     times_.scheduler_busy = 0;
-    place(chip, whole_, 0);
+    add(chip, whole_, 0, 1);
     list_critical(chip, whole_);
-    charge(chip, whole_, 1);
   }
 
   /// Those of all tasks of the graph.
@@ -81,15 +80,21 @@ class LoopForecast {
     }
   }
 
-  void place(const VirtualChip& chip, const graph::Outline& outline, double from) noexcept {
+  /// Adds `times` runs of an outline. The times of its tasks are those of the first run, which begins at `from`. In
+  /// place of the core that stands for a loop, the cores of its repetitions are busy.
+  void add(const VirtualChip& chip, const graph::Outline& outline, double from, double times) noexcept {
+    const ChipTimes& once = chip.times();
+    for (std::size_t c = 0; c < once.busy.size(); ++c) times_.busy[c] += times * once.busy[c];
+    times_.scheduler_busy += times * once.scheduler_busy;
     for (std::size_t i = 0; i < outline.items().size(); ++i) {
       const graph::Outline::Item& item = outline.items()[i];
-      const BlockRun* run = chip.times().blocks.data() + chip.first_block(i);
+      const BlockRun* run = once.blocks.data() + chip.first_block(i);
       if (item.loop != graph::TaskRecord::no_loop) {
-        place(chips_[item.loop], outlines_[item.loop], from + run->start);
+        times_.busy[run->core] -= times * loop_ns_[item.loop];
+        add(chips_[item.loop], outlines_[item.loop], from + run->start, times * repetitions_[item.loop]);
         continue;
       }
-      times_.tasks[item.first] = {from + chip.times().tasks[i].start, from + chip.times().tasks[i].end};
+      times_.tasks[item.first] = {from + once.tasks[i].start, from + once.tasks[i].end};
       for (std::size_t b = first_block_[item.first]; b < first_block_[item.last]; ++b, ++run) {
         times_.blocks[b] = {from + run->start, from + run->end, run->core};
       }
@@ -103,18 +108,6 @@ class LoopForecast {
       } else {
         list_critical(chips_[item.loop], outlines_[item.loop]);
       }
-    }
-  }
-  /// Adds the busy times of `times` runs; in place of the core that stands for a loop, those of its repetitions.
-  void charge(const VirtualChip& chip, const graph::Outline& outline, double times) noexcept {
-    const ChipTimes& once = chip.times();
-    for (std::size_t c = 0; c < once.busy.size(); ++c) times_.busy[c] += times * once.busy[c];
-    times_.scheduler_busy += times * once.scheduler_busy;
-    for (std::size_t i = 0; i < outline.items().size(); ++i) {
-      const std::uint32_t l = outline.items()[i].loop;
-      if (l == graph::TaskRecord::no_loop) continue;
-      times_.busy[once.blocks[chip.first_block(i)].core] -= times * loop_ns_[l];
-      charge(chips_[l], outlines_[l], times * repetitions_[l]);
     }
   }
 

@@ -46,11 +46,9 @@ inline Replay::Replay(const NodeGraph& graph, const Schedule& schedule,
   }
 
   node_calls_ = std::vector<Calls>(nodes);
-  std::vector<Batch> batches;
-  std::vector<std::uint32_t> needs;
   std::uint32_t call = 0;
   for (std::size_t t = 0; t < threads_; ++t) {
-    lanes_[t].begin = static_cast<std::uint32_t>(batches.size());
+    lanes_[t].begin = static_cast<std::uint32_t>(batches_.size());
     const std::vector<std::uint32_t>& order = schedule.order[t];
     for (std::size_t i = 0; i < order.size();) {
       const double start = schedule.start[order[i]];
@@ -63,20 +61,20 @@ inline Replay::Replay(const NodeGraph& graph, const Schedule& schedule,
       while (end < order.size() && joins(order[end])) ++end;
 
       Batch batch{place[order[i]], place[order[i]] + static_cast<std::uint32_t>(end - i),
-                  static_cast<std::uint32_t>(needs.size())};
+                  static_cast<std::uint32_t>(needs_.size())};
       for (const bool across : {true, false}) {
         for (std::size_t j = i; j < end; ++j) {
           for (const std::uint32_t p : graph.predecessors[order[j]]) {
             const bool inside = place[p] >= batch.first_node && place[p] < batch.node_end;
-            if ((thread[p] != t) == across && !inside) needs.push_back(place[p]);
+            if ((thread[p] != t) == across && !inside) needs_.push_back(place[p]);
           }
         }
-        (across ? batch.across_end : batch.need_end) = static_cast<std::uint32_t>(needs.size());
+        (across ? batch.across_end : batch.need_end) = static_cast<std::uint32_t>(needs_.size());
       }
       for (std::size_t j = i; overlaps_ && j < end; ++j) {
-        for (const std::uint32_t p : graph.carried[order[j]]) needs.push_back(place[p]);
+        for (const std::uint32_t p : graph.carried[order[j]]) needs_.push_back(place[p]);
       }
-      batch.carried_end = static_cast<std::uint32_t>(needs.size());
+      batch.carried_end = static_cast<std::uint32_t>(needs_.size());
       for (std::size_t j = i; j < end; ++j) {
         const NodeGraph::Node& node = graph.nodes[order[j]];
         Calls& range = node_calls_[place[order[j]]];
@@ -93,19 +91,17 @@ inline Replay::Replay(const NodeGraph& graph, const Schedule& schedule,
         }
         range.end = call;
       }
-      batches.push_back(batch);
+      batches_.push_back(batch);
       ++batch_count_;
       i = end;
     }
-    lanes_[t].end = static_cast<std::uint32_t>(batches.size());
-    batches.resize(next_line(static_cast<std::uint32_t>(batches.size())));
+    lanes_[t].end = static_cast<std::uint32_t>(batches_.size());
+    batches_.resize(next_line(static_cast<std::uint32_t>(batches_.size())));
   }
   for (TimedCall& timed : timed_) {
     calls_.push_back({&TimedCall::entry, reinterpret_cast<ArgWord*>(&timed)});  // NOLINT: TimedCall::entry() takes it
   }
-  batches_ = std::vector<Batch>(batches.begin(), batches.end());
-  needs_ = std::vector<std::uint32_t>(needs.begin(), needs.end());
-  claims_ = std::vector<Line>(batches.size() / per_line);
+  claims_ = std::vector<Line>(batches_.size() / per_line);
   done_ = std::vector<Line>(nodes / per_line);
   if (overlaps_) {
     rounds_[0].finished.store(~0U, std::memory_order_relaxed);  // epoch 0 has not ended

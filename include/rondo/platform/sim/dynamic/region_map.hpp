@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <rondo/platform/sim/dynamic/cell_table.hpp>
 #include <rondo/platform/sim/dynamic/region.hpp>
 #include <rondo/platform/sim/dynamic/region_use.hpp>
 #include <rondo/platform/sim/task_slot.hpp>

@@ -42,7 +42,7 @@ class StreamCore {
       : limits_{limits},
         ring_count_{rings},
         heap_bytes_{std::min(options.ring_bytes.value, most_ring_bytes) / 1024 * 1024},
-        rings_(rings),
+        rings_(rings, ScopeRing{options.window, options.tensors, heap_bytes_}),
         map_{options.regions < 256 ? 256 : options.regions, 4096},
         slots_{Fifo<TaskSlot>::capacity_for(options.window) * rings + 1},
         tensors_{Fifo<TensorState>::capacity_for(options.tensors) * rings},
@@ -51,7 +51,6 @@ class StreamCore {
         interface_count_{interface.tensors.size()},
         tag_{interface.tag},
         stream_{threads} {
-    for (ScopeRing& ring : rings_) ring = ScopeRing(options.window, options.tensors, heap_bytes_);
     for (std::size_t t = 0; t < interface_.size(); ++t) {
       const graph::TensorRecord& record = interface.tensors[t];
       TensorState& tensor = interface_[t];

@@ -19,7 +19,6 @@ namespace rondo::platform::sim::dynamic {
 template <class T>
 class Fifo {
  public:
-  Fifo() noexcept = default;  ///< has no capacity
   explicit Fifo(std::size_t capacity) : cells_(capacity_for(capacity)), mask_{cells_.size() - 1} {}
 
   /// The capacity of a queue for which this one was asked.
@@ -49,7 +48,6 @@ class Fifo {
 /// A ring of bytes (or words): each allocation is contiguous and starts at the front; memory is freed at the back.
 class HeapRing {
  public:
-  HeapRing() noexcept = default;  ///< has no capacity
   explicit HeapRing(std::uint64_t size) : size_{size} {}
 
   /// The position at which an allocation of `length` would start; offset() turns it into an offset.
@@ -85,7 +83,6 @@ class HeapRing {
 
 /// The unfinished tasks of the scopes of one depth, the arguments of tasks with many arguments, and the intermediates.
 struct ScopeRing {
-  ScopeRing() noexcept = default;  ///< has no capacity
   ScopeRing(std::size_t window, std::size_t tensor_capacity, std::uint64_t heap_bytes)
       : tasks{window}, tensors{tensor_capacity}, heap{heap_bytes}, words(word_count), word_ring{word_count} {}
 

@@ -4,7 +4,7 @@
 
 #include <rondo/graph/lanes.hpp>
 #include <rondo/platform/file.hpp>
-#include <rondo/platform/saved_session.hpp>
+#include <rondo/platform/saved_file.hpp>
 #include <rondo/version.hpp>
 
 #include <cerrno>
@@ -12,7 +12,7 @@
 #include <cstring>
 #include <utility>
 
-/// The bodies of saved_session.hpp, which includes them.
+/// The bodies of saved_file.hpp, which includes them.
 namespace rondo::detail {
 
 /// The beginning of a file.
@@ -194,33 +194,22 @@ RONDO_INLINE void write_saved_file(const char* path, std::span<const std::byte> 
   write_file(path, "the session cannot be saved there", bytes);
 }
 
-RONDO_INLINE std::vector<std::byte> read_saved_file(const char* path) {
-  const File file{std::fopen(path, "rb")};
-  if (file == nullptr && errno == ENOENT) {
-    throw Error(Errc::invalid_argument,
-                Error::Text{path,
-                            ": there is no such file; session.save() writes it, and IfUnusable::ignore opens the "
-                            "session without it"});
+RONDO_INLINE void load_saved(const SavedFile& file, const SavedOrigin& origin, std::optional<SavedState>& state,
+                             Error::Text& reason) {
+  try {
+    const char* const path = file.path();
+    if (::access(path, F_OK) != 0 && errno == ENOENT) {
+      throw Error(Errc::invalid_argument,
+                  Error::Text{path,
+                              ": there is no such file; session.save() writes it, and IfUnusable::ignore opens the "
+                              "session without it"});
+    }
+    const std::string bytes = read_file(path, "the saved session cannot be read");
+    state = decode_saved(path, std::as_bytes(std::span(bytes)), make_saved_key(origin), origin.graph, origin.chip);
+  } catch (const Error& error) {
+    if (file.if_unusable() == IfUnusable::refuse) throw;
+    reason = Error::Text(error.what());
   }
-  if (file == nullptr) fail_file(path, "the saved session cannot be opened", errno);
-  std::vector<std::byte> bytes(sizeof(SavedHeader));
-  bytes.resize(std::fread(bytes.data(), 1, bytes.size(), file.get()));
-  if (std::ferror(file.get()) != 0) fail_file(path, "the saved session cannot be read", errno);
-  const auto header = ByteReader(bytes).get<SavedHeader>();
-  if (std::memcmp(header.magic, SavedHeader{}.magic, sizeof(header.magic)) != 0) return bytes;
-  // Reads one byte more than the file should have, to detect a longer one, and reads in steps, in case the size in the
-  // header is damaged.
-  for (std::uint64_t left = header.size + 1; left != 0 && bytes.size() >= sizeof(SavedHeader);) {
-    const std::size_t step = left < (1U << 20U) ? static_cast<std::size_t>(left) : std::size_t{1} << 20U;
-    const std::size_t before = bytes.size();
-    bytes.resize(before + step);
-    const std::size_t read = std::fread(bytes.data() + before, 1, step, file.get());
-    bytes.resize(before + read);
-    left -= read;
-    if (std::ferror(file.get()) != 0) fail_file(path, "the saved session cannot be read", errno);
-    if (read != step) break;
-  }
-  return bytes;
 }
 
 }  // namespace rondo::detail

@@ -39,15 +39,15 @@ class Instance {
   using Runner = typename Policies::Runtime::template Runner<P, Graph>;
   using Values = typename Policies::Values;
 
-  /// `values`: the values that all instances of a session share. @throws Error as the platform and the runtime do
-  Instance(P& platform, const Graph& frozen, const Layout& layout, Placement at, typename Values::Store& values,
-           const Options& options)
-      : Instance(platform, frozen, layout, at, values, find_bases(frozen.view(), layout.offsets(), at), platform,
+  using Shared = SharedState<Values>;
+
+  /// @throws Error as the platform and the runtime do
+  Instance(P& platform, const Graph& frozen, const Layout& layout, Placement at, Shared& shared, const Options& options)
+      : Instance(platform, frozen, layout, at, shared, find_bases(frozen.view(), layout.offsets(), at), platform,
                  options) {}
   /// Creates a further instance, which shares what the runtime permits with `first`; `first` must outlive it.
-  Instance(P& platform, const Graph& frozen, const Layout& layout, Placement at, typename Values::Store& values,
-           Instance& first)
-      : Instance(platform, frozen, layout, at, values, find_bases(frozen.view(), layout.offsets(), at), first.runner_) {
+  Instance(P& platform, const Graph& frozen, const Layout& layout, Placement at, Shared& shared, Instance& first)
+      : Instance(platform, frozen, layout, at, shared, find_bases(frozen.view(), layout.offsets(), at), first.runner_) {
   }
   Instance(const Instance&) = delete;
   Instance& operator=(const Instance&) = delete;
@@ -209,9 +209,6 @@ class Instance {
   /// Releases all resources; no round may be in progress. The destructor does the same.
   Status close() noexcept;
   [[nodiscard]] bool is_async() const noexcept { return is_async_; }
-  /// The bytes that were bound if the last refusal was wrong_size, or the memory::Staleness if it was stale_memory.
-  [[nodiscard]] std::uint64_t refusal_detail() const noexcept { return refusal_detail_; }
-  void set_refusal_detail(std::uint64_t detail) noexcept { refusal_detail_ = detail; }
 
   // --- addresses of ports, for PortRules
 
@@ -255,14 +252,15 @@ class Instance {
   enum class Readiness : std::uint8_t { ready, moved, general, blocked };
 
   template <class First, class... Rest>
-  Instance(P& platform, const Graph& frozen, const Layout& layout, Placement at, typename Values::Store& values,
+  Instance(P& platform, const Graph& frozen, const Layout& layout, Placement at, Shared& shared,
            const args::Bases& bases, First& first, const Rest&... rest)
       : graph_{frozen},
         layout_{layout},
         at_{at},
+        shared_{shared},
         ports_{frozen, layout, at},
         refresher_{platform, frozen.view(), bases, &Policies::system_address},
-        values_{frozen.view(), bases.sources, values},
+        values_{frozen.view(), bases.sources, shared.values},
         held_(ports_.view().size()),
         rules_{frozen.view()},
         runner_{first, frozen, refresher_.table(), rest...} {  // nothing may throw once it is there
@@ -369,6 +367,7 @@ class Instance {
   const Graph& graph_;
   const Layout& layout_;
   Placement at_;
+  Shared& shared_;
   [[no_unique_address]] Ports<Graph, Layout> ports_;
   Refresher refresher_;
   [[no_unique_address]] Values values_;
@@ -384,7 +383,6 @@ class Instance {
   bool refresh_due_ = false;  ///< whether the next launch must refresh first
   bool is_async_ = false;     ///< whether rounds are asynchronous; once one was, all are
   std::size_t held_count_ = 0;
-  std::uint64_t refusal_detail_ = 0;
   [[maybe_unused]] memory::Space space_{};  ///< of the device, if memory is checked
 };
 

@@ -65,7 +65,7 @@ template <Platform P, class Policies, class Graph, class Layout>
 Status Instance<P, Policies, Graph, Layout>::sort(std::span<Binding> bindings) noexcept {
   if (is_sorted(ports_.view(), bindings)) return {};
   const BindingFault fault = sort_bindings(ports_.view(), bindings);
-  refusal_detail_ = fault.bytes_bound;
+  shared_.refusal_detail = fault.bytes_bound;
   return fault.status;
 }
 
@@ -121,7 +121,7 @@ Status Instance<P, Policies, Graph, Layout>::find_stale_memory(std::span<const B
   using memory::Staleness;
   memory::Registry& registry = memory::Registry::instance();
   const auto refuse = [&](Staleness staleness, std::uint32_t t) {
-    refusal_detail_ = static_cast<std::uint64_t>(staleness);
+    shared_.refusal_detail = static_cast<std::uint64_t>(staleness);
     return Status::of_tensor(Errc::stale_memory, t);
   };
   const std::uint64_t arena = at_.arena.address();

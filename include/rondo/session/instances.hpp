@@ -32,14 +32,14 @@ template <Platform P, class Policies, class Graph, class Layout, std::size_t Slo
 class Instances {
  public:
   using Instance = detail::Instance<P, Policies, Graph, Layout>;
-  using Store = typename Policies::Values::Store;
+  using Shared = typename Instance::Shared;
   using Options = typename Policies::Runtime::template Options<P>;
 
-  /// `placement(slot)`: the location of a slot. `values`: those of the session. @throws Error as Instance
+  /// `placement(slot)`: the location of a slot. @throws Error as Instance
   template <class PlacementOf>
-  Instances(P& platform, const Graph& frozen, const Layout& layout, const PlacementOf& placement, Store& values,
+  Instances(P& platform, const Graph& frozen, const Layout& layout, const PlacementOf& placement, Shared& shared,
             const Options& options)
-      : Instances(platform, frozen, layout, placement, values, options, std::make_index_sequence<Slots>{}) {}
+      : Instances(platform, frozen, layout, placement, shared, options, std::make_index_sequence<Slots>{}) {}
 
   [[nodiscard, gnu::always_inline]] Instance& operator[](std::size_t slot) noexcept {
     return by_slot_[Slots == 1 ? 0 : slot];
@@ -84,17 +84,17 @@ class Instances {
 
  private:
   template <class PlacementOf, std::size_t... I>
-  Instances(P& platform, const Graph& frozen, const Layout& layout, const PlacementOf& placement, Store& values,
+  Instances(P& platform, const Graph& frozen, const Layout& layout, const PlacementOf& placement, Shared& shared,
             const Options& options, std::index_sequence<I...>)
-      : by_slot_{make<I>(platform, frozen, layout, placement(I), values, options)...},
+      : by_slot_{make<I>(platform, frozen, layout, placement(I), shared, options)...},
         read_first_{residents_read_first(frozen.view(), is_orchestrated<Graph>)} {}
   template <std::size_t slot>
-  [[nodiscard]] Instance make(P& platform, const Graph& frozen, const Layout& layout, Placement at, Store& values,
+  [[nodiscard]] Instance make(P& platform, const Graph& frozen, const Layout& layout, Placement at, Shared& shared,
                               const Options& options) {
     if constexpr (slot == 0) {
-      return Instance(platform, frozen, layout, at, values, options);
+      return Instance(platform, frozen, layout, at, shared, options);
     } else {
-      return Instance(platform, frozen, layout, at, values, by_slot_[0]);
+      return Instance(platform, frozen, layout, at, shared, by_slot_[0]);
     }
   }
 

@@ -45,6 +45,20 @@ struct NoValues {
   }
 };
 
+namespace detail {
+
+/// What all instances of a session share.
+template <class Values>
+struct SharedState {
+  explicit SharedState(const graph::GraphView& graph) : values{graph} {}
+
+  [[no_unique_address]] typename Values::Store values;
+  /// The bytes that were bound if the last refusal was wrong_size, or the memory::Staleness if it was stale_memory.
+  std::uint64_t refusal_detail = 0;
+};
+
+}  // namespace detail
+
 /// The kinds of lines in a session's log: something begins, ends or deviates from what was requested. Rounds are not
 /// logged, except for a failure that poisons the session.
 enum class LogEvent : std::uint8_t {

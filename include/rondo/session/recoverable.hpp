@@ -32,13 +32,13 @@ class SessionState {
  public:
   /// Copies the state of a session. Allocates only the first time.
   void take(Session& session) {
-    values_ = session.values_;
+    values_ = session.shared_.values;
     uploads_ = session.uploaded_;
     if constexpr (has_scalars) read_scalars(session, scalars_);
   }
   /// Restores the state in a session over the same graph whose residents have been restored.
   void give(Session& session) const {
-    session.values_ = values_;
+    session.shared_.values = values_;
     session.uploaded_ = uploads_;
     if constexpr (!has_shapes) session.unblock();
     if constexpr (has_scalars) {
@@ -100,7 +100,7 @@ class SessionState {
   }
 
   std::vector<std::uint8_t> uploads_;
-  decltype(Session::values_) values_;
+  decltype(Session::shared_.values) values_;
   std::vector<Scalar> scalars_;
 };
 

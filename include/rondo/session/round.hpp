@@ -205,7 +205,7 @@ class SteppedRounds : public Base {
   [[nodiscard]] Round<Session, Bindings, Stage::bound> begin(Status status, Bindings& bindings,
                                                              bool is_async) noexcept {
     if (status.ok()) status = prepare(bindings, is_async);
-    if (!status) return {nullptr, index(), this->note_refusal(this->derived().next_slot(), status), bindings};
+    if (!status) return {nullptr, index(), status, bindings};
     this->block(Base::State::in_round, Status{Errc::busy});
     if (this->blocks_ != nullptr) (void)this->blocks_->set_in_round(true);
     status = executor().copy_in(instance().work_of(bindings));

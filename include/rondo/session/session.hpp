@@ -65,7 +65,6 @@ class Session : public SessionBase<Derived, P, Policies> {
     for (std::size_t s = 0; s < Slots && prebound.status_.ok(); ++s) {
       Binding bindings[] = {Binding{pairs}..., {}};
       prebound.status_ = instances_[s].resolve(std::span(bindings, sizeof...(B)), prebound.resolved_[s]);
-      refusing_slot_ = s;
     }
     if (prebound.status_.ok()) prebound.session_ = number_;
     return prebound;
@@ -135,8 +134,7 @@ class Session : public SessionBase<Derived, P, Policies> {
   Status check_bytes(TensorId tensor, Bytes size) noexcept {
     if (index(tensor) >= graph_.view().tensors.size()) return Status{Errc::wrong_tensor};
     if (graph_.view().tensors[index(tensor)].bytes == size.value) return {};
-    refusing_slot_ = 0;
-    instances_[0].set_refusal_detail(size.value);
+    shared_.refusal_detail = size.value;
     return Status::of_tensor(Errc::wrong_size, index(tensor));
   }
 
@@ -159,8 +157,8 @@ class Session : public SessionBase<Derived, P, Policies> {
   using Root::observe_;
   using Root::platform_;
   using Root::round_observer;
+  using Root::shared_;
   using Root::state_;
-  using Root::values_;
 
   Session(Graph graph, const Options& options);
   ~Session();
@@ -182,8 +180,7 @@ class Session : public SessionBase<Derived, P, Policies> {
   [[gnu::always_inline]] Status run_on(Channel channel, std::size_t slot, Settle settle, const B&... pairs) noexcept {
     check_pairs<B...>();
     enter(Phase::bind);
-    return note_refusal(
-        slot, instances_[slot].run(channel, round_observer(), settle, std::index_sequence_for<B...>{}, pairs...));
+    return instances_[slot].run(channel, round_observer(), settle, std::index_sequence_for<B...>{}, pairs...);
   }
   template <class Channel, class Settle, class R>
   [[gnu::always_inline]] Status run_on(Channel channel, std::size_t slot, Settle settle,
@@ -191,29 +188,21 @@ class Session : public SessionBase<Derived, P, Policies> {
     enter(Phase::bind);
     if (binding.session_ != number_) [[unlikely]]
       return refuse(binding);
-    return note_refusal(
-        slot, instances_[slot].run(channel, round_observer(), settle, binding.resolved_[Slots == 1 ? 0 : slot]));
+    return instances_[slot].run(channel, round_observer(), settle, binding.resolved_[Slots == 1 ? 0 : slot]);
   }
   template <class Channel, class Settle>
   Status run_on(Channel channel, std::size_t slot, Settle settle, DynamicBindings<Derived>& bindings) noexcept {
     enter(Phase::bind);
     if (bindings.is_plain() && instances_[slot].is_ready() && bindings.are_of(derived())) [[likely]] {
-      return note_refusal(slot, instances_[slot].run_plain(channel, round_observer(), settle, bindings.bound()));
+      return instances_[slot].run_plain(channel, round_observer(), settle, bindings.bound());
     }
     if (const Status status = take(bindings); !status) return status;
     Instance& its = instances_[slot];
     const auto run = [&] { return its.run(channel, round_observer(), settle, bindings.list()); };
     if (bindings.is_settled()) [[likely]]
-      return note_refusal(slot, run());
+      return run();
     const auto is_held = [&](std::size_t port) { return its.is_held(port); };
-    return note_refusal(slot, Root::template run_packed<Channel>(slot, bindings, is_held, run));
-  }
-  [[gnu::always_inline]] Status note_refusal([[maybe_unused]] std::size_t slot, Status status) noexcept {
-    if constexpr (Slots != 1) {
-      if (!status) [[unlikely]]
-        refusing_slot_ = slot;
-    }
-    return status;
+    return Root::template run_packed<Channel>(slot, bindings, is_held, run);
   }
   /// Checks whether these bindings belong to this session.
   [[nodiscard]] Status take(const DynamicBindings<Derived>& bindings) const noexcept {
@@ -226,12 +215,11 @@ class Session : public SessionBase<Derived, P, Policies> {
     if (const Status status = refusal(); !status) return status;
     if (!binding.status_.ok()) return binding.status_;
     if (!are_of_one_session(binding.session_, number_)) return Status{Errc::wrong_tensor};
-    return refuse_stale(0, instances_[0].port_count() == 0 ? 0 : instances_[0].tensor(0),
+    return refuse_stale(instances_[0].port_count() == 0 ? 0 : instances_[0].tensor(0),
                         memory::Staleness::prebound_before_move);
   }
-  [[nodiscard, gnu::cold]] Status refuse_stale(std::size_t slot, std::uint32_t tensor, memory::Staleness why) noexcept {
-    refusing_slot_ = slot;
-    instances_[slot].set_refusal_detail(static_cast<std::uint64_t>(why));
+  [[nodiscard, gnu::cold]] Status refuse_stale(std::uint32_t tensor, memory::Staleness why) noexcept {
+    shared_.refusal_detail = static_cast<std::uint64_t>(why);
     return Status::of_tensor(Errc::stale_memory, tensor);
   }
   template <class R>
@@ -326,7 +314,6 @@ class Session : public SessionBase<Derived, P, Policies> {
   std::uint64_t rounds_when_lost_ = 0;  ///< the number of rounds when the contents of the last round were lost
   std::uint64_t number_ = next_session_number();
   bool is_restored_ = false;
-  std::size_t refusing_slot_ = 0;  ///< the slot that last refused a round
 };
 
 }  // namespace rondo::detail

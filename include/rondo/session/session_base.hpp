@@ -44,7 +44,7 @@ class SessionState;
 /// `Derived` has `run_round(…)`; `interface()`; `explain(Status)`; `check_bytes(tensor, size)`; `rounds()`, the number
 /// of rounds that succeeded; `round_number()`, the number of the next round; `next_slot()`, its slot; `in_flight()`;
 /// `wait_until_idle()`, which waits for the rounds in flight and returns ok if the session is usable;
-/// `note_failure(Status)`, which returns the status; `refuse_stale(slot, tensor, Staleness)`, which returns the status
+/// `note_failure(Status)`, which returns the status; `refuse_stale(tensor, Staleness)`, which returns the status
 /// of a round that is refused for it; `scatter_when_delivered(slot, strided)`; `others_`, its tensors outside the
 /// arena; `find_resident(key, address)`, `note_uploads()` after a change of `uploaded_`; and the steps of close():
 /// `finish_all()` waits for the rounds in flight, and returns a failure of theirs that nothing else returns,
@@ -157,7 +157,7 @@ class SessionBase {
   [[nodiscard]] auto& values() noexcept
     requires(Policies::Values::any)
   {
-    return values_;
+    return shared_.values;
   }
   /// The time of the tasks of the last round in nanoseconds, by the device's clock or its prediction; 0 before the
   /// first round. See DeviceTime.
@@ -171,7 +171,7 @@ class SessionBase {
   enum class State : std::uint8_t { open, in_round, poisoned, closed };
 
   SessionBase(const Options& options, const graph::GraphView& view)
-      : platform_{options}, values_{view}, uploaded_(view.tensors.size()) {}
+      : platform_{options}, shared_{view}, uploaded_(view.tensors.size()) {}
   ~SessionBase() = default;
 
   [[gnu::noinline]] Status close_anyway() noexcept {
@@ -273,7 +273,7 @@ class SessionBase {
                        const StridedLayout& layout) noexcept {
     const memory::Staleness found = arena_watch_.check(platform_, host, device, layout);
     if (found == memory::Staleness::none) return {};
-    return derived().refuse_stale(derived().next_slot(), index(tensor), found);
+    return derived().refuse_stale(index(tensor), found);
   }
   /// Packs memory with strides for a round, except where `is_held(port)`. Errors: unbound_tensor,
   /// stale_memory; and those of the platform
@@ -367,7 +367,7 @@ class SessionBase {
 
   [[no_unique_address]] ArenaWatch<checks_memory<P, Policies>> arena_watch_;
   [[no_unique_address]] P platform_;
-  [[no_unique_address]] typename Policies::Values::Store values_;  ///< shared by all slots and shapes
+  SharedState<typename Policies::Values> shared_;
   [[no_unique_address]] typename Policies::Observe observe_;
   std::shared_ptr<memory::detail::Blocks> blocks_;  ///< of the arrays; null before the first
   std::vector<std::uint8_t> uploaded_;              ///< by tensor: whether the resident has contents

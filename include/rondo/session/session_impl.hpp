@@ -40,7 +40,7 @@ Session<Derived, P, Policies, Graph, Slots>::Session(Opening&& opening, const Op
       others_{platform_, graph_.view(), Slots, overlaps()},
       arena_{platform_, memory_.whole(layout_.arena_bytes(), Slots), Bytes{P::Arch::arena_alignment}},
       arena_base_{arena_.base()},
-      instances_{platform_, graph_, layout_, [this](std::size_t slot) { return placement(slot); }, values_, options} {
+      instances_{platform_, graph_, layout_, [this](std::size_t slot) { return placement(slot); }, shared_, options} {
   require_ok(zero_workspace(platform_, graph_.view(), layout_.offsets(), arena_base_), "setting workspaces to zero");
   unblock();
   if (!arena_watch_.enter(platform_, arena_base_, arena_.size(), true)) throw std::bad_alloc();
@@ -58,7 +58,7 @@ Session<Derived, P, Policies, Graph, Slots>::~Session() = default;
 
 template <class Derived, Platform P, class Policies, class Graph, std::size_t Slots>
 [[gnu::noinline]] Error::Text Session<Derived, P, Policies, Graph, Slots>::explain(Status status) const noexcept {
-  const std::uint64_t detail = instances_[refusing_slot_].refusal_detail();
+  const std::uint64_t detail = shared_.refusal_detail;
   return this->with_cause(explain_status(graph_.view(), status, detail, instances_.failure_text(platform_)), status);
 }
 
@@ -152,7 +152,7 @@ Status Session<Derived, P, Policies, Graph, Slots>::move_arena(DeviceSpan<std::b
     if (view.tensors[t].fixed) return Status::of_tensor(Errc::fixed_address, static_cast<std::uint32_t>(t));
   }
   if (!arena_watch_.may_enter(platform_, memory.data(), arena_.size())) {
-    return refuse_stale(0, 0, memory::Staleness::of_another_session);
+    return refuse_stale(0, memory::Staleness::of_another_session);
   }
   // While nothing has changed. Also ends copies of a checkpoint from memory that the caller may release afterwards.
   const Status zeroed = zero_workspace(platform_, view, layout_.offsets(), memory.data());

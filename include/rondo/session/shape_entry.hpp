@@ -35,13 +35,13 @@ class ShapeEntry {
  public:
   using Instances = detail::Instances<P, Policies, FrozenGraph, typename Resolved::Plan, Slots>;
 
-  /// `shared`: the tensors outside the arena that all shapes share.
+  /// `others`: the tensors outside the arena that all shapes share.
   ShapeEntry(P& platform, std::shared_ptr<const Resolved> shape, DevicePtr<std::byte> arena, const ShapedArena& parts,
-             const OtherMemory<P>& shared, typename Instances::Store& values,
+             const OtherMemory<P>& others, typename Instances::Shared& shared,
              const typename Instances::Options& options)
       : shape_{std::move(shape)},
-        others_{platform, view(), Slots, false, &shared},
-        instances_{platform, shape_->graph, shape_->plan, in_arena(arena, parts), values, options} {}
+        others_{platform, view(), Slots, false, &others},
+        instances_{platform, shape_->graph, shape_->plan, in_arena(arena, parts), shared, options} {}
 
   /// The parts of the arena that this shape needs.
   [[nodiscard]] static ShapedArena parts_of(const Resolved& shape) noexcept {

@@ -152,9 +152,9 @@ class ShapedSession : public detail::SessionBase<ShapedSession<P, Policies, Capa
   using Base::observe_;
   using Base::platform_;
   using Base::round_observer;
+  using Base::shared_;
   using Base::state_;
   using Base::uploaded_;
-  using Base::values_;
   static constexpr std::size_t slots = Flights::depth;
   using Resolved = typename Shapes::Resolved;
   using Entry = detail::ShapeEntry<P, Policies, Resolved, slots>;
@@ -213,7 +213,7 @@ class ShapedSession : public detail::SessionBase<ShapedSession<P, Policies, Capa
     const Status status =
         entry.instances()[slot].run(channel, round_observer(), settle, std::index_sequence_for<B...>{}, pairs...);
     if (!status.ok()) [[unlikely]]
-      explain_failure(entry, slot, status);
+      explain_failure(entry, status);
     return status;
   }
   // --- for InFlight
@@ -236,7 +236,7 @@ class ShapedSession : public detail::SessionBase<ShapedSession<P, Policies, Capa
     }
     state_ = State::poisoned;
     entries_.forget_last();  // so that every round checks the state
-    if (slot < slots && in_slot_[slot] != nullptr) explain_failure(*in_slot_[slot], slot, status);
+    if (slot < slots && in_slot_[slot] != nullptr) explain_failure(*in_slot_[slot], status);
   }
   [[gnu::cold]] Status note_failure(Status status) noexcept {
     (void)keep(status, detail::explain_status(interface(), status, 0, detail::failure_text_of(platform_)));
@@ -272,7 +272,7 @@ class ShapedSession : public detail::SessionBase<ShapedSession<P, Policies, Capa
     text_ = text;
     return failed_ = status;
   }
-  [[gnu::cold]] Status refuse_stale(std::size_t, std::uint32_t tensor, memory::Staleness why) noexcept {
+  [[gnu::cold]] Status refuse_stale(std::uint32_t tensor, memory::Staleness why) noexcept {
     const Status status = Status::of_tensor(Errc::stale_memory, tensor);
     return keep(status, detail::explain_status(interface(), status, static_cast<std::uint64_t>(why), nullptr));
   }
@@ -281,7 +281,7 @@ class ShapedSession : public detail::SessionBase<ShapedSession<P, Policies, Capa
         Status{Errc::invalid_argument},
         Error::Text("with_symbols: give each of the graph's own symbols at most one value, which is not negative"));
   }
-  [[gnu::cold, gnu::noinline]] void explain_failure(const Entry& entry, std::size_t slot, Status status) noexcept;
+  [[gnu::cold, gnu::noinline]] void explain_failure(const Entry& entry, Status status) noexcept;
   /// Called if the last round had another shape, which may have written over workspaces that are zeroed once. Errors:
   /// busy: submit the round anew
   [[gnu::noinline]] Status change_shape(launch::KeyView key, std::span<const launch::BoundSize> sizes,

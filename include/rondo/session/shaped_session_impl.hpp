@@ -82,14 +82,13 @@ Status ShapedSession<P, Policies, Capacity, Depth>::run_dynamic(Channel channel,
   Entry& entry = **found;
   if constexpr (!Channel::is_synchronous) in_slot_[slot] = &entry;
   const Status status = entry.instances()[slot].run(channel, round_observer(), settle, list);
-  if (!status.ok()) explain_failure(entry, slot, status);
+  if (!status.ok()) explain_failure(entry, status);
   return status;
 }
 
 template <Platform P, class Policies, class Capacity, std::size_t Depth>
-void ShapedSession<P, Policies, Capacity, Depth>::explain_failure(const Entry& entry, std::size_t slot,
-                                                                  Status status) noexcept {
-  const std::uint64_t what = entry.instances()[slot].refusal_detail();
+void ShapedSession<P, Policies, Capacity, Depth>::explain_failure(const Entry& entry, Status status) noexcept {
+  const std::uint64_t what = shared_.refusal_detail;
   (void)keep(status, detail::explain_status(entry.view(), status, what, entry.instances().failure_text(platform_)));
   if (status.poisoned()) this->poison(text_);
 }
@@ -168,7 +167,7 @@ auto ShapedSession<P, Policies, Capacity, Depth>::make_shape_entry(std::shared_p
     -> std::unique_ptr<Entry> {
   const detail::ShapedArena needed = Entry::parts_of(*shape);
   grow({std::max(parts_.shared, needed.shared), std::max(parts_.each_slot, needed.each_slot), slots});
-  auto entry = std::make_unique<Entry>(platform_, std::move(shape), base_, parts_, others_, values_, options_);
+  auto entry = std::make_unique<Entry>(platform_, std::move(shape), base_, parts_, others_, shared_, options_);
   this->reserve_in_queue(Bytes{needed.each_slot + entry->instances()[0].refresher().device_bytes().value});
   entry->instances().unblock(uploaded_);
   require_ok(entry->zero_workspace(platform_, base_), "setting workspaces to zero");
@@ -188,7 +187,7 @@ void ShapedSession<P, Policies, Capacity, Depth>::rebase() {
       } else {
         std::shared_ptr<const Resolved> shape = entry->shape();
         entry.reset();
-        entry = std::make_unique<Entry>(platform_, std::move(shape), base_, parts_, others_, values_, options_);
+        entry = std::make_unique<Entry>(platform_, std::move(shape), base_, parts_, others_, shared_, options_);
       }
       entry->instances().unblock(uploaded_);
       check(entry->zero_workspace(platform_, base_));

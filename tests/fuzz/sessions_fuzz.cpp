@@ -24,8 +24,8 @@ namespace {
 
 template <class Session>
 using OfGraph = fuzz::SessionUnderTest<Session>;
-template <class P, std::size_t depth>
-using OfShapes = fuzz::ShapedUnderTest<ShapedSession<P, DefaultPolicies, launch::Lru<3>, depth>>;
+template <class P, std::size_t depth, class Policies = DefaultPolicies>
+using OfShapes = fuzz::ShapedUnderTest<ShapedSession<P, Policies, launch::Lru<3>, depth>>;
 struct WithValues : DefaultPolicies {
   using Values = launch::RoundValues<>;
 };
@@ -39,10 +39,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     case 1: fuzz::run_program<OfGraph<PipelinedSession<A2A3Sim, 3>>>(bytes); break;
     case 2: fuzz::run_program<OfGraph<RoundSession<A2A3OverStandIn>>>(bytes); break;
     case 3: fuzz::run_program<OfGraph<RoundSession<CudaOverStandIn>>>(bytes); break;
-    case 4:
-    case 5: fuzz::run_program<OfShapes<A2A3Sim, 3>>(bytes); break;
+    case 4: fuzz::run_program<OfShapes<A2A3Sim, 3>>(bytes); break;
+    case 5: fuzz::run_program<OfShapes<A2A3Sim, 3, WithValues>>(bytes); break;
     case 6: fuzz::run_program<OfShapes<A2A3OverStandIn, 1>>(bytes); break;
-    case 7: fuzz::run_program<OfShapes<CudaOverStandIn, 2>>(bytes); break;
+    case 7: fuzz::run_program<OfShapes<CudaOverStandIn, 2, WithValues>>(bytes); break;
     case 8: fuzz::run_program<OfGraph<PipelinedSession<A2A3OverStandIn, 2>>>(bytes); break;
     case 9: fuzz::run_program<OfGraph<PipelinedSession<A2A3ThatComputes, 3, WithValues>>>(bytes); break;
     default: fuzz::run_program<OfGraph<PipelinedSession<CudaOverStandIn, 3, WithValues>>>(bytes); break;

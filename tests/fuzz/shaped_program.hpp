@@ -4,6 +4,7 @@
 
 #include <fuzz/fuzz.hpp>
 #include <fuzz/session_graph.hpp>
+#include <rondo/launch/round_values.hpp>
 #include <rondo/session/shaped_session.hpp>
 
 #include <algorithm>
@@ -49,7 +50,9 @@ struct Count {
 /// A graph of rows and columns whose numbers differ from round to round; the bytes choose its tasks, and whether one
 /// of them is repeated, at most as often as there are columns.
 struct ShapedGraph {
-  explicit ShapedGraph(Bytes& bytes) {
+  /// `has_offset`: whether the last task uses a scalar that the host sets.
+  explicit ShapedGraph(Bytes& bytes, bool has_offset = false) {
+    if (has_offset) offset = launch::scalar(graph, "offset", Word{0});
     const auto choices = bytes.take();
     has_sums = choices % 2 != 0;
     has_total = choices / 2 % 2 != 0;
@@ -68,7 +71,8 @@ struct ShapedGraph {
     if (is_long) graph.add<Shift>(t, shift, u);
     const Workspace<Word> last = is_long ? u : t;
     if (has_total) graph.add<Count>(last, shift, total);
-    graph.add<Shift>(last, shift, y);
+    if (offset) graph.add<Offset>(last, shift, *offset, y);
+    if (!offset) graph.add<Shift>(last, shift, y);
   }
   ShapedGraph(const ShapedGraph&) = delete;
   ShapedGraph& operator=(const ShapedGraph&) = delete;
@@ -86,6 +90,7 @@ struct ShapedGraph {
   Workspace<Word> left = graph.workspace<Word>("left", {1});
   Workspace<Word> done = graph.workspace<Word>("done", {1});
   HostInput<Word> shift = graph.host_input<Word>("shift", {1});
+  std::optional<launch::Value<launch::HostScalar<Word>>> offset;
   bool has_sums, has_total, is_long, repeats_sums;
 };
 
@@ -102,8 +107,9 @@ template <class Session>
 class ShapedUnderTest {
  public:
   using P = typename Session::Platform;
+  static constexpr bool has_values = requires(Session& session) { session.values(); };
   struct Graph : ShapedGraph {
-    using ShapedGraph::ShapedGraph;
+    explicit Graph(Bytes& bytes) : ShapedGraph{bytes, has_values} {}
     typename Session::Shapes shapes{graph};
   };
 
@@ -153,7 +159,7 @@ class ShapedUnderTest {
     bool is_open = false;
   };
 
-  static void fill(Bytes& bytes, ShapedMemory& m) {
+  void fill(Bytes& bytes, ShapedMemory& m) {
     const auto rows = bytes.take();
     m.rows = rows % 9 * (rows < 224 ? 1 : 40);  // seldom many
     m.columns = 1 + bytes.take() % 7;
@@ -164,6 +170,10 @@ class ShapedUnderTest {
     for (std::size_t i = 0; i < m.b.size(); ++i) m.b[i] += static_cast<Word>(i);
     m.y.assign(m.x.size(), 77);
     m.shift = bytes.take();
+    if constexpr (has_values) {
+      offset_ = bytes.take();
+      require(session_.values().set(*g_.offset, offset_).ok());
+    }
   }
   Status run_plainly(ShapedMemory& m) {
     return session_.run_round(bind(g_.x, m.x), bind(g_.b, m.b), bind(g_.sums, m.sums), bind(g_.y, m.y),
@@ -203,7 +213,7 @@ class ShapedUnderTest {
       const Word last = g_.is_long ? t + 3 * m.shift : t;
       if (g_.has_sums) expected.sums[i % m.b.size()] += times * t;
       if (g_.has_total) total_[0] += last;
-      expected.y[i] = last + 3 * m.shift;
+      expected.y[i] = last + 3 * m.shift + 5 * offset_;
     }
     if (g_.has_total) total_[1] += m.shift;
     if (g_.has_total) total_[2] += 1;
@@ -336,6 +346,7 @@ class ShapedUnderTest {
   std::optional<DynamicBindings<Session>> bindings_;
   ShapedMemory memory_;
   std::array<Word, 3> total_{};
+  Word offset_ = 0;  ///< the scalar that the host has set; 0 if there is none
   std::array<Flight, 3> flights_{};
   std::size_t next_ = 0;
   std::uint64_t rounds_ = 0;

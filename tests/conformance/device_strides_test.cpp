@@ -296,6 +296,32 @@ TEST_CASE_TEMPLATE("Rounds in flight around one that packs on the device see eac
   CHECK(a.values()[0] == factor);
 }
 
+TEST_CASE("A round that fails on threads of the host scatters nothing") {
+  using P = HostOn<Pool>;
+  TaskGraph graph;
+  const auto x = graph.input<float>("x", {8});
+  const auto y = graph.output<float>("y", {8});
+  const auto z = graph.output<float>("z", {8});
+  graph.add<kernels::Picky>(x, y);
+  graph.add<kernels::Scale>(x, z, 1.0F);
+  P::Options options;  // two threads from the first round on, so that the failure is known only after the launch
+  options.engine.threads = 2;
+  options.engine.scheduling = platform::sim::Scheduling::uniform;
+  options.engine.costs = {.per_node = 1, .across_threads = 0, .per_round = 0};
+  auto session = open<P>(std::move(graph), options);
+  DeviceFloats<P> memory(session.platform(), 64, 5);
+  const std::int64_t extents[] = {8};
+  const std::int64_t strides[] = {8};
+  const auto at = memory.span().data().template as<std::byte>();
+  DynamicBindings bindings(session);
+  Floats hx(8, -1), hz(8);
+  REQUIRE(bindings.bind(x.key.tensor(), hx.data(), Bytes{32}).ok());
+  REQUIRE(bindings.bind(y.key.tensor(), at, StridedLayout(4, extents, strides, 1)).ok());
+  REQUIRE(bindings.bind(z.key.tensor(), hz.data(), Bytes{32}).ok());
+  CHECK(session.run_round(bindings).code() == Errc::kernel_failed);
+  CHECK(memory.values() == Floats(64, 5));
+}
+
 TEST_CASE_TEMPLATE("What cannot be bound is refused, and the earlier binding stays", P, A2A3Sim, A2A3OverStandIn) {
   const Extents extents{2, 3, 4};
   Graph g(extents);

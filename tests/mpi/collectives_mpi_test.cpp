@@ -15,6 +15,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -530,6 +531,15 @@ TEST_CASE("Collectives in loops: a rank that ends a loop early is waited for wit
   if (group.rank() > 1) CHECK(text.find(" waited 200 ms for the other ranks") != std::string::npos);
   MPI_Barrier(MPI_COMM_WORLD);
   (void)session.close();
+}
+
+TEST_CASE("Patience without an end does not end") {
+  int asked = 0;
+  const auto test = [&](int* is_done) {
+    *is_done = ++asked == 10'000 ? 1 : 0;
+    return MPI_SUCCESS;
+  };
+  CHECK(mpi::detail::await_until(test, std::numeric_limits<double>::infinity()).is_done);
 }
 
 TEST_CASE("A rank that does not run its round is waited for with patience, and the task is named") {

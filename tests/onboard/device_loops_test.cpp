@@ -423,6 +423,13 @@ TEST_CASE("A round whose loops the device decides is put on a caller's stream, b
     REQUIRE(c.destroy_instance(recorded) == 0);
     REQUIRE(enqueue().ok());
     REQUIRE(c.synchronize(options.stream, -1) == 0);
+    // The device also decides while rounds that wait are launched task by task.
+    const observe::DeviceTasks tasks(session);
+    counted_to = 0;
+    REQUIRE(enqueue().ok());
+    REQUIRE(c.synchronize(options.stream, -1) == 0);
+    REQUIRE(rondo_stand_in_peek(y.address(), &counted_to, sizeof(counted_to)));
+    CHECK(counted_to == 6);
 
     // A replay that the runtime refuses names the loop; then rounds are refused before they put anything on the stream.
     rondo_stand_in_fault("aclmdlRIExecuteAsync", 1, 207000);

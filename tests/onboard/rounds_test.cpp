@@ -740,6 +740,43 @@ TEST_CASE("A session may go from thread to thread, and threads may have sessions
   std::thread{[&] { CHECK(session.close().ok()); }}.join();
 }
 
+TEST_CASE("A shape that cannot be set up leaves the zeros and the staging of the others") {
+  using P = A2A3OverStandIn;
+  if (std::getenv("RONDO_TEST_WITHOUT") != nullptr) return;
+  const Clean clean;
+  TaskGraph graph;
+  const Dim size = graph.dim("n");
+  const auto x = graph.input<float>("x", {size});
+  const auto y = graph.output<float>("y", {size});
+  const auto sum = graph.workspace<float>("sum", {size});
+  graph.zero(sum);
+  graph.add<kernels::Accumulate>(x, sum);
+  graph.add<kernels::Scale>(sum, y, 3.0F);
+  auto session = open_shaped<P>(graph);
+  const auto run = [&](std::size_t n) {
+    const Floats hx(n, 2);
+    Floats hy(n, 0);
+    const std::uint64_t copies = calls("aclrtMemcpyAsync");
+    const Status status = session.run_round(bind(x, hx), bind(y, hy));
+    if (status.ok()) CHECK(hy == Floats(n, 6));
+    return status.ok() ? calls("aclrtMemcpyAsync") - copies : 0;
+  };
+  REQUIRE(run(40'000) != 0);
+  const std::uint64_t copies = run(40'000);
+  std::size_t larger = 40'000;
+  for (const std::string call : {"aclrtMemsetAsync", "aclrtMallocHost"}) {
+    CAPTURE(call);
+    larger *= 2;
+    rondo_stand_in_fault(call.c_str(), 1, 207001);
+    CHECK(run(larger) == 0);
+    CHECK(!session.poisoned());
+    rondo_stand_in_reset();
+    CHECK(run(40'000) != 0);
+    CHECK(run(40'000) == copies);
+  }
+  CHECK(run(larger) != 0);
+}
+
 TEST_CASE_TEMPLATE("Rounds in flight, and zeroing, take the device on a thread that is new to it", P, A2A3OverStandIn,
                    A5OverStandIn) {
   const Clean clean;

@@ -101,6 +101,21 @@ TEST_CASE_TEMPLATE("Each task's time is that of the device, and rounds are as ev
   CHECK(session.close().ok());
 }
 
+TEST_CASE("Where one of several programs cannot be launched task by task, none is") {
+  if (std::getenv("RONDO_TEST_WITHOUT") != nullptr) return;
+  const Clean clean;
+  Graph g;
+  auto session = open_pipelined<A2A3OverStandIn, 2>(g.graph);
+  const Floats hx(Graph::n, 1), hw(Graph::n, 2);
+  Floats hy(Graph::n), hs(Graph::n, 0);
+  rondo_stand_in_fault("aclrtCreateEventExWithFlag", 3, 207008);  // the first event of the second program
+  CHECK_THROWS_AS(observe::DeviceTasks{session}, Error);
+  rondo_stand_in_reset();
+  CHECK(session.run_round(bind(g.x, hx), bind(g.w, hw), bind(g.y, hy), bind(g.s, hs)).ok());
+  CHECK(hy == Floats(Graph::n, 9));
+  CHECK(calls("aclmdlRIExecuteAsync") == 1);
+}
+
 TEST_CASE_TEMPLATE("The trace shows which cores of its type each task takes", P, A2A3OverStandIn, A5OverStandIn) {
   if (std::getenv("RONDO_TEST_WITHOUT") != nullptr) return;
   const Clean clean;

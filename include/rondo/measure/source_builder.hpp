@@ -222,7 +222,10 @@ inline SourceBuilder::Compiled SourceBuilder::compile(const SourceCandidate& can
   std::ofstream file{source, std::ios::binary};
   file << candidate.source;
   file.close();
-  if (!file) return {Fault::unknown, "the source cannot be written to " + source, nullptr, 0};
+  if (!file) {
+    (void)::unlink(source.c_str());
+    return {Fault::unknown, "the source cannot be written to " + source, nullptr, 0};
+  }
 
   std::vector<std::string> command{options_.compiler};
   command.insert(command.end(), options_.flags.begin(), options_.flags.end());

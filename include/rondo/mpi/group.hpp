@@ -6,6 +6,7 @@
 
 #include <mpi.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -41,6 +42,9 @@ struct Awaited {
   int code = MPI_SUCCESS;
 };
 
+/// The longest wait for other ranks, in seconds, which a clock can still count.
+inline constexpr double most_patience = 1e9;
+
 /// Calls `test(&is_done)`, which returns MPI's code, until it is done, for at most `patience` seconds. It reads the
 /// clock only if that takes long. A blocking call would wait forever for a rank that never comes.
 template <class Test>
@@ -54,7 +58,8 @@ template <class Test>
     if (n % 16 == 0) std::this_thread::yield();  // there may be more ranks than cores
     if (n % 1024 != 0) continue;
     if (deadline == Clock::time_point{}) {
-      deadline = Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(patience));
+      deadline = Clock::now() + std::chrono::duration_cast<Clock::duration>(
+                                    std::chrono::duration<double>(std::min(patience, most_patience)));
     } else if (Clock::now() > deadline) {
       return {};
     }
@@ -145,7 +150,9 @@ class Group {
   [[nodiscard]] MPI_Comm comm() const noexcept { return comm_; }
   /// The time that a rank waits for the others, in seconds.
   [[nodiscard]] double patience() const noexcept { return options_.patience; }
-  [[nodiscard]] long patience_ms() const noexcept { return static_cast<long>(1e3 * options_.patience); }
+  [[nodiscard]] long patience_ms() const noexcept {
+    return static_cast<long>(1e3 * std::min(options_.patience, detail::most_patience));
+  }
   /// Sets this time, in seconds, for waits that begin later: set-up may take longer than rounds.
   void set_patience(double seconds) noexcept { options_.patience = seconds; }
 

@@ -47,7 +47,7 @@ class DeadlinesWith {
   void set_limit(std::chrono::nanoseconds limit) noexcept {
     limit_ns_ = static_cast<double>(limit.count());
     const double ticks = limit_ns_ / timebase_of<Clock>().ns_per_tick;
-    limit_ = limit.count() <= 0 ? ~std::uint64_t{0} : static_cast<std::uint64_t>(ticks);
+    limit_ = limit.count() <= 0 || ticks >= 0x1p64 ? ~std::uint64_t{0} : static_cast<std::uint64_t>(ticks);
   }
   /// Discards all rounds, for example after a warm-up.
   void clear() noexcept {

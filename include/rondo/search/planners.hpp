@@ -137,6 +137,10 @@ inline void displace(Planning& p, unsigned threads, std::uint64_t steps,
 }
 
 inline constexpr auto no_deadline = std::chrono::steady_clock::time_point::max();
+[[nodiscard]] inline std::chrono::steady_clock::time_point deadline_after(std::chrono::steady_clock::duration budget) {
+  const auto now = std::chrono::steady_clock::now();
+  return budget < no_deadline - now ? now + budget : no_deadline;
+}
 
 inline void plan_fast(Planning& p, unsigned threads, std::chrono::steady_clock::time_point deadline = no_deadline);
 
@@ -231,9 +235,7 @@ inline void plan_on(Planning& p, unsigned threads, std::chrono::steady_clock::ti
 /// Throws Error as plan_fast does. A result found before the time is up does not depend on the timing of threads.
 [[nodiscard]] inline Plan plan_best(const Problem& problem, std::chrono::steady_clock::duration budget,
                                     unsigned threads = default_threads()) {
-  const auto start = std::chrono::steady_clock::now();
-  const auto endless = std::chrono::steady_clock::time_point::max();
-  const auto deadline = budget < endless - start ? start + budget : endless;
+  const auto deadline = detail::deadline_after(budget);
   detail::Planning planning{problem};
   if (problem.buffers.empty()) return {{}, 0, 0, "nothing to plan", false};
   detail::plan_fast(planning, threads, deadline);
@@ -248,7 +250,7 @@ inline void plan_on(Planning& p, unsigned threads, std::chrono::steady_clock::ti
 inline void improve_plan(const Problem& problem, Plan& plan, std::chrono::steady_clock::duration budget,
                          unsigned threads = default_threads()) {
   if (plan.optimal()) return;
-  const auto deadline = std::chrono::steady_clock::now() + budget;
+  const auto deadline = detail::deadline_after(budget);
   detail::Planning planning{problem};
   planning.best = plan;
   detail::plan_joined(planning, threads, deadline);

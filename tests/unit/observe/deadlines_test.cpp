@@ -80,6 +80,18 @@ TEST_CASE("Without a limit nothing is missed, and a limit may be taken away") {
   CHECK(deadlines.report().limit_ns == 0);
 }
 
+TEST_CASE("A limit of more ticks than a clock can count is none") {
+  struct Fine : SetClock {
+    static observe::Timebase timebase() noexcept { return {0, 0, 0.25}; }
+  };
+  observe::DeadlinesWith<Fine> deadlines;
+  deadlines.set_limit(nanoseconds::max());
+  deadlines.round_begins(RoundIndex{0});
+  SetClock::time += 6;
+  deadlines.round_ends(RoundIndex{0}, {});
+  CHECK(deadlines.report().missed == 0);
+}
+
 TEST_CASE("Zero rounds, and rounds that are forgotten, are reported as zeros") {
   Deadlines deadlines;
   deadlines.set_limit(nanoseconds(2));

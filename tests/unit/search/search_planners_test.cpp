@@ -88,6 +88,19 @@ TEST_CASE("a plan is improved to the optimum, and one that cannot be is left alo
   }
 }
 
+TEST_CASE("a plan is improved without a limit of time as with a long one") {
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    CAPTURE(seed);
+    const Problem problem = testing::random_problem(seed, {.buffers = 12});
+    Plan plan = Greedy::plan(problem);
+    Plan other = plan;
+    improve_plan(problem, plan, std::chrono::nanoseconds::max(), 1);
+    improve_plan(problem, other, std::chrono::hours{10'000}, 1);
+    CHECK(plan.arena == other.arena);
+    CHECK(plan.optimal() == other.optimal());
+  }
+}
+
 TEST_CASE("large tilings are planned to the bound") {
   const Problem problem = testing::random_tiling(1, sanitized ? 2'000 : 20'000);
   const Plan plan = plan_best(problem, std::chrono::nanoseconds::max());

@@ -130,10 +130,16 @@ class Onboard : public streams::DevicePlatform<A, onboard::Parts<A>, RoundEvents
   [[nodiscard]] const char* why_host_decides_loops() const noexcept {
     return onboard::why_host_decides(options_, decide_, loaded_);
   }
-  /// Launches rounds task by task from now on, and calls `steps`; null: no longer. @throws Error out_of_resources
+  /// Launches rounds task by task from now on, and calls `steps`; null: no longer. @throws Error out_of_resources, and
+  /// changes nothing
   void step_through(streams::TaskSteps* steps) {
     if (steps != nullptr) device_.must("aclrtSetDevice", device_.enter());
-    for (Program* const program : loaded_) program->step_through(steps);
+    try {
+      for (Program* const program : loaded_) program->step_through(steps);
+    } catch (...) {
+      for (Program* const program : loaded_) program->step_through(steps_);
+      throw;
+    }
     steps_ = steps;
   }
   /// Waits; then destroys graph, kernels, stream and event. Memory stays.

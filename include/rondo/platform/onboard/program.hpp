@@ -83,7 +83,8 @@ class Program {
     if (host_decides()) return code_unsupported;
     AclError code = code_ok;
     if (fill_.bytes != 0) code = zeros_.fill(fill_.address, fill_.bytes, stream, call);
-    RunInstance const graph = instance_ != nullptr ? instance_ : after_fill_;
+    RunInstance graph = instance_ != nullptr ? instance_ : after_fill_;
+    if (graph == nullptr) graph = set_aside_;  // only rounds that wait are launched task by task meanwhile
     if (code == code_ok && graph != nullptr && !is_captured) {
       call = "aclmdlRIExecuteAsync";
       code = calls().execute(graph, stream);

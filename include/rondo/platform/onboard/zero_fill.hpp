@@ -38,6 +38,7 @@ class ZeroFill {
     device_.work_begins();
     device_.must("aclrtMemsetAsync", calls().set_async(block, bytes, 0, bytes, device_.stream()));
     device_.must("aclrtSynchronizeStreamWithTimeout", device_.wait());
+    zeros_ = block;
     bytes_ = bytes;
   }
   /// Submits the fill. @returns the runtime's code; `call` is then the name of the call
@@ -50,13 +51,13 @@ class ZeroFill {
     AclError code = code_ok;
     while (bytes != 0 && code == code_ok) {
       const std::uint64_t part = std::min(bytes, bytes_);
-      code = calls().copy_async(pointer(address), part, blocks_.back(), part, device_to_device, stream);
+      code = calls().copy_async(pointer(address), part, zeros_, part, device_to_device, stream);
       address += part;
       bytes -= part;
     }
     return code;
   }
-  /// The size of all blocks: those before the last are kept, since programs that use them may be loaded.
+  /// The size of all blocks: older ones are kept, since programs that use them may be loaded.
   [[nodiscard]] std::uint64_t held() const noexcept { return held_; }
 
   /// Frees the blocks. The device must be idle. @returns the first failure
@@ -66,6 +67,7 @@ class ZeroFill {
       keep_first(first, calls().free(block));
     }
     blocks_ = {};
+    zeros_ = nullptr;
     bytes_ = held_ = 0;
     return first;
   }
@@ -79,8 +81,9 @@ class ZeroFill {
   }
 
   Device& device_;
-  std::vector<void*> blocks_;  ///< the last one is used; queued copies may still read the others
-  std::uint64_t bytes_ = 0;    ///< the size of the last block
+  std::vector<void*> blocks_;  ///< queued copies may still read those that are no longer used
+  void* zeros_ = nullptr;      ///< the block that fills copy from
+  std::uint64_t bytes_ = 0;    ///< its size
   std::uint64_t held_ = 0;     ///< the size of all blocks
 };
 

@@ -118,15 +118,15 @@ class Staging {
     max_outputs_ = outputs_.data() + outputs_.size();
     reset();
     if (bytes <= capacity_) return code_ok;
-    Code code = release_buffer();
-    if (code == code_ok) code = device_.enter();
     void* memory = nullptr;
+    Code code = device_.enter();
     if (code == code_ok) code = device_.calls().malloc_host(&memory, bytes);
-    if (code != code_ok) return code;
+    if (code != code_ok) return code;  // the buffer stays as it is
+    code = release_buffer();
     buffer_ = static_cast<std::byte*>(memory);
     capacity_ = bytes;
     reset();
-    return code_ok;
+    return code;
   }
   [[nodiscard]] std::uint64_t capacity() const noexcept { return capacity_; }
 

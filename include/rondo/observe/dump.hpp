@@ -154,11 +154,7 @@ class Dumping : public platform::sim::EngineOver<Inner> {
     if (dump_failure_.empty()) ++dumps_;
   }
   [[nodiscard]] bool is_chosen(std::uint64_t round) const noexcept {
-    if (!next_folder_.empty()) return true;
-    for (const std::uint64_t each : options_.rounds) {
-      if (each == round) return true;
-    }
-    return false;
+    return !next_folder_.empty() || std::ranges::find(options_.rounds, round) != options_.rounds.end();
   }
 
   /// Runs and dumps one round. @returns the status that Inline would return

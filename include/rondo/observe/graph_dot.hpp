@@ -128,10 +128,6 @@ namespace detail {
   return text;
 }
 
-}  // namespace detail
-
-namespace detail {
-
 /// The label of a loop's frame.
 [[nodiscard]] inline std::string loop_label(const graph::GraphView& graph, const graph::LoopRecord& loop) {
   const graph::TaskRecord& decision = graph.tasks[loop.decision];

@@ -15,6 +15,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <iterator>
 #include <span>
 #include <string>
 #include <string_view>
@@ -30,27 +31,10 @@ static_assert(std::endian::native == std::endian::little, "rondo: .npy files are
 /// The name of an element type in .npy files. NumPy has no type for bfloat16, fp8 and fp4: they are raw bytes there,
 /// which `array.view(ml_dtypes.bfloat16)` converts to numbers.
 [[nodiscard]] constexpr std::string_view npy_type(DataType type) noexcept {
-  switch (type) {
-    case DataType::float32: return "<f4";
-    case DataType::float64: return "<f8";
-    case DataType::float16: return "<f2";
-    case DataType::int32: return "<i4";
-    case DataType::int16: return "<i2";
-    case DataType::int8: return "|i1";
-    case DataType::uint8: return "|u1";
-    case DataType::bfloat16: return "<V2";
-    case DataType::int64: return "<i8";
-    case DataType::uint64: return "<u8";
-    case DataType::uint16: return "<u2";
-    case DataType::uint32: return "<u4";
-    case DataType::boolean: return "|b1";
-    case DataType::complex64: return "<c8";
-    case DataType::complex128: return "<c16";
-    case DataType::fp8e4m3fn:
-    case DataType::fp8e8m0:
-    case DataType::fp4e2m1: return "|V1";
-  }
-  return "";
+  constexpr std::string_view names[] = {"<f4", "<f2", "<i4", "<i2", "|i1", "|u1", "<V2", "<i8", "<u8",
+                                        "<u2", "<u4", "|b1", "|V1", "|V1", "|V1", "<f8", "<c8", "<c16"};
+  static_assert(std::size(names) == data_type_count);  // in the order of DataType
+  return names[static_cast<std::size_t>(type)];
 }
 
 /// The contents of a file; `bytes` are the elements of `shape` in row-major order.

@@ -55,10 +55,7 @@ struct ReplayReport {
   std::vector<TaskReplay> tasks;
 
   /// Whether every task gave the results in the dump.
-  [[nodiscard]] bool ok() const noexcept {
-    return std::all_of(tasks.begin(), tasks.end(),
-                       [](const TaskReplay& t) { return t.outcome == TaskReplay::Outcome::same; });
-  }
+  [[nodiscard]] bool ok() const noexcept { return first_difference() == nullptr; }
   /// The first task with other results, in the order of the dump; null if there is none.
   [[nodiscard]] const TaskReplay* first_difference() const noexcept {
     const auto found = std::find_if(tasks.begin(), tasks.end(),

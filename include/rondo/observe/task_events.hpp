@@ -204,10 +204,6 @@ void add_flows(TraceEvents& to, std::uint32_t process, const graph::GraphView& g
   }
 }
 
-}  // namespace detail
-
-namespace detail {
-
 /// Adds a span for each loop that is not part of another one, around its tasks on the thread that ran them.
 template <class Track>
 void add_loops(TraceEvents& to, std::uint32_t process, const graph::GraphView& graph, std::span<const TracedCall> calls,

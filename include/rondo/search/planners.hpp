@@ -107,11 +107,9 @@ inline void plan_greedily(Planning& p) {
   constexpr std::array orders{Order::breadth, Order::duration, Order::conflicts, Order::start, Order::area};
   const std::int64_t work = first_fit_work(p);
   const std::size_t tried = work <= 100'000 ? orders.size() : 3;
-  if (tried > 0) {
-    FirstFit fitter{p.problem};
-    for (std::size_t k = 0; k < tried && !p.best.optimal(); ++k) {
-      p.offer(fitter.run(make_order(p.problem, p.sections, orders[k])), to_string(orders[k]));
-    }
+  FirstFit fitter{p.problem};
+  for (std::size_t k = 0; k < tried && !p.best.optimal(); ++k) {
+    p.offer(fitter.run(make_order(p.problem, p.sections, orders[k])), to_string(orders[k]));
   }
   if (p.best.optimal() || p.has_fixed || !p.problem.conflicts.empty()) return;
   p.offer(timeline_fit(p.problem, Fit::best), "timeline best fit");

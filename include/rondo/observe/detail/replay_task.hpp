@@ -17,7 +17,6 @@
 #include <range/v3/view/transform.hpp>
 
 #include <algorithm>
-#include <complex>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -31,31 +30,6 @@
 namespace rondo::observe::detail {
 
 using ContentsByTensor = std::map<std::uint32_t, std::vector<std::byte>>;
-
-/// Calls `f.operator()<T>()`, where T is the C++ type of the elements.
-template <class F>
-void with_element_type(DataType type, F&& f) {
-  switch (type) {
-    case DataType::float32: return f.template operator()<float>();
-    case DataType::float16: return f.template operator()<Float16>();
-    case DataType::int32: return f.template operator()<std::int32_t>();
-    case DataType::int16: return f.template operator()<std::int16_t>();
-    case DataType::int8: return f.template operator()<std::int8_t>();
-    case DataType::uint8: return f.template operator()<std::uint8_t>();
-    case DataType::bfloat16: return f.template operator()<BFloat16>();
-    case DataType::int64: return f.template operator()<std::int64_t>();
-    case DataType::uint64: return f.template operator()<std::uint64_t>();
-    case DataType::uint16: return f.template operator()<std::uint16_t>();
-    case DataType::uint32: return f.template operator()<std::uint32_t>();
-    case DataType::boolean: return f.template operator()<bool>();
-    case DataType::fp8e4m3fn: return f.template operator()<Fp8E4M3Fn>();
-    case DataType::fp8e8m0: return f.template operator()<Fp8E8M0>();
-    case DataType::fp4e2m1: return f.template operator()<Fp4E2M1x2>();
-    case DataType::float64: return f.template operator()<double>();
-    case DataType::complex64: return f.template operator()<std::complex<float>>();
-    case DataType::complex128: return f.template operator()<std::complex<double>>();
-  }
-}
 
 /// Reads a file, which must have the tensor's type and shape. @throws Error invalid_argument
 [[nodiscard]] inline std::vector<std::byte> contents_of(const DumpedRound& dump, const DumpedContents& contents) {
@@ -192,7 +166,7 @@ void run_task(const DumpedRound& dump, const DumpedTask& task, const KernelTable
     if (tensor.shape.size() > max_rank) throw Error(Errc::invalid_argument, Error::Text("a shape of too many extents"));
     // A graph has no tensors without elements; the kernel reads the extents from its own arguments.
     const Shape shape = bytes.empty() ? Shape{1} : Shape(tensor.shape.data(), tensor.shape.size());
-    with_element_type(tensor.type, [&]<class T>() { (void)graph.resident<T>(tensor.name, shape); });
+    (void)graph.add_tensor(tensor.name, tensor.type, Direction::resident, shape);
     number.emplace(t, static_cast<std::uint32_t>(number.size()));
   }
   (void)graph.add_laid_out(task.kernel, task.core, Blocks{task.blocks}, kernel->entry, arguments_of(dump, task, number),
@@ -208,10 +182,8 @@ void run_task(const DumpedRound& dump, const DumpedTask& task, const KernelTable
     std::vector<std::byte> stand_in;
     if (contents.at(t).empty()) stand_in.resize(view.tensors[own].bytes);
     auto& bytes = stand_in.empty() ? contents.at(t) : stand_in;
-    with_element_type(dump.tensors[t].type, [&]<class T>() {
-      const std::span<T> elements{reinterpret_cast<T*>(bytes.data()), bytes.size() / sizeof(T)};  // NOLINT: as bytes
-      check(transfer(Resident<T>{view.key(own)}, elements));
-    });
+    const std::span elements{reinterpret_cast<std::uint8_t*>(bytes.data()), bytes.size()};  // NOLINT: as bytes
+    check(transfer(Resident<std::uint8_t>{view.key(own)}, elements));
   };
   for (const auto& each : contents) {
     move(each.first, [&](auto tensor, auto elements) { return session.upload(tensor, elements); });

@@ -50,7 +50,7 @@ class Program {
     if (!view.loops.empty()) {
       why_host_decides_ = makes_graphs ? make_graph_with_loops(args, decide) : "tasks are launched one by one";
     }
-    if (host_decides()) cut(args);
+    if (host_decides()) loops_.cut(view_, args, launches_);
     if (makes_graphs && exec_ == nullptr && refusal_.empty()) make_graphs();
     loaded(*this);
   }
@@ -198,11 +198,6 @@ class Program {
   [[nodiscard]] std::span<Launch> section(std::uint32_t number) noexcept {
     const auto [first, last] = loops_.sections()[number];
     return std::span(launches_).subspan(first, last - first);
-  }
-  void cut(args::ArgsTable& args) {
-    std::vector<std::uint32_t> positions;
-    for (const Launch& launch : launches_) positions.push_back(launch.position);
-    loops_.cut(view_, args, positions);
   }
 
   /// Makes one graph in which the device decides about loops. @returns the reason why the host has to decide; empty if

@@ -128,15 +128,4 @@ class DecideKernel {
   bool is_correct_ = false;
 };
 
-/// Why the host decides about loops, as a clause; empty if the device decides about those of all loaded programs.
-template <class Program>
-[[nodiscard]] const char* why_host_decides(const Options& options, const DecideKernel& kernel,
-                                           const std::vector<Program*>& loaded) noexcept {
-  if (!options.capture || options.wait_after_each_task) return "tasks are launched one by one";
-  for (const Program* const program : loaded) {
-    if (program->host_decides() && kernel.is_usable()) return "the runtime refused to capture them";
-  }
-  return kernel.why_not();
-}
-
 }  // namespace rondo::platform::onboard

@@ -9,7 +9,6 @@
 #include <rondo/platform/concept.hpp>
 #include <rondo/platform/onboard/memory.hpp>
 #include <rondo/platform/onboard/orchestration.hpp>
-#include <rondo/platform/onboard/own_stream.hpp>
 #include <rondo/platform/onboard/program.hpp>
 #include <rondo/platform/onboard/refresh_kernel.hpp>
 #include <rondo/platform/onboard/zero_fill.hpp>
@@ -36,6 +35,24 @@ struct Parts {
   using DecideKernel = onboard::DecideKernel;
   using Program = onboard::Program;
 };
+
+/// While it lives, work goes to the session's own stream, as in set-up; afterwards to the caller's, if there is one,
+/// or, if told so, to the one before.
+class OnOwnStream {
+ public:
+  explicit OnOwnStream(Device& device, bool goes_back = false) noexcept
+      : device_{device}, is_callers_next_{!goes_back || device.stream() == device.callers_stream()} {
+    device_.use_callers_stream(false);
+  }
+  OnOwnStream(const OnOwnStream&) = delete;
+  OnOwnStream& operator=(const OnOwnStream&) = delete;
+  ~OnOwnStream() { device_.use_callers_stream(is_callers_next_); }
+
+ private:
+  Device& device_;
+  bool is_callers_next_;
+};
+
 }  // namespace onboard
 
 /// A real NPU through the ACL runtime. It has device memory, pinned staging and a stream; the graph is
@@ -128,7 +145,11 @@ class Onboard : public streams::DevicePlatform<A, onboard::Parts<A>, RoundEvents
   }
   /// Why the host decides about loops, as a clause; empty if the device decides about those of all loaded graphs.
   [[nodiscard]] const char* why_host_decides_loops() const noexcept {
-    return onboard::why_host_decides(options_, decide_, loaded_);
+    if (!options_.capture || options_.wait_after_each_task) return "tasks are launched one by one";
+    for (const Program* const program : loaded_) {
+      if (program->host_decides() && decide_.is_usable()) return "the runtime refused to capture them";
+    }
+    return decide_.why_not();
   }
   /// Launches rounds task by task from now on, and calls `steps`; null: no longer. @throws Error out_of_resources, and
   /// changes nothing

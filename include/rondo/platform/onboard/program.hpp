@@ -46,7 +46,7 @@ class Program {
     device_.must("aclrtSetDevice", device_.enter());
     launches_.place(args, fill_);
     if (fill_.bytes != 0) zeros_.prepare(fill_.bytes);
-    cut(args);
+    loops_.cut(view_, args, all());
     if (options_.capture && !options_.wait_after_each_task && calls().captures() && !launches_.empty()) capture(decide);
     compare_captures();
     begin(*this);
@@ -195,12 +195,6 @@ class Program {
   [[nodiscard]] std::span<const Launch> section(std::uint32_t number) const noexcept {
     const auto [first, last] = loops_.sections()[number];
     return std::span(all()).subspan(first, last - first);
-  }
-
-  void cut(args::ArgsTable& args) {
-    std::vector<std::uint32_t> positions;
-    for (const Launch& launch : all()) positions.push_back(launch.position);
-    loops_.cut(view_, args, positions);
   }
 
   /// Captures on a stream for each lane. If that is refused, tries fewer streams, at last one. If that is refused, too,

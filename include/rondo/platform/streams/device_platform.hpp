@@ -17,6 +17,7 @@
 #include <rondo/platform/streams/transfers.hpp>
 #include <rondo/types.hpp>
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
@@ -111,7 +112,7 @@ class DevicePlatform {
   }
   /// Ends the current round, or else a later one, at the next decision that the host makes about a loop, with
   /// `stopped`, which poisons the session. Other rounds do not end. Thread safety: any thread.
-  void request_stop() noexcept { host_.stop.make(); }
+  void request_stop() noexcept { host_.stop.store(true, std::memory_order_relaxed); }
 
   /// Makes a queue for rounds in flight. Each slot has its own stream, so copies of one round overlap with tasks of
   /// others. @throws Error out_of_memory, out_of_resources

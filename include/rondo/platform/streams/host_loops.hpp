@@ -20,16 +20,6 @@
 
 namespace rondo::platform::streams {
 
-/// A request to stop a session. Thread safety: any thread.
-class StopRequest {
- public:
-  void make() noexcept { is_made_.store(true, std::memory_order_relaxed); }
-  [[nodiscard]] bool is_made() const noexcept { return is_made_.load(std::memory_order_relaxed); }
-
- private:
-  std::atomic<bool> is_made_{false};
-};
-
 /// What the loops of a platform's programs share: whether to stop, where the host accesses mapped host memory, and how
 /// much memory they have.
 /// Lifetime: the memory outlives it. Thread safety: any thread may make the stop request; otherwise that of the
@@ -42,8 +32,8 @@ class LoopHost {
           return static_cast<const Memory*>(of)->host_address(address);
         }} {}
 
-  StopRequest stop;
-  Bytes pinned{}, on_device{};  ///< the memory of the loops of all loaded programs, besides the arena
+  std::atomic<bool> stop{false};  ///< whether a thread has requested to stop the session
+  Bytes pinned{}, on_device{};    ///< the memory of the loops of all loaded programs, besides the arena
   /// Returns the host address of mapped host memory; null for device memory.
   [[nodiscard]] const void* host_address(std::uint64_t address) const noexcept { return find_(memory_, address); }
 
@@ -91,9 +81,10 @@ class HostLoops {
     return loop != none && view.loops[loop].decision == position;
   }
 
-  /// Cuts a graph with loops. `positions`: those of the program's launches, in their order.
+  /// Cuts a graph with loops. `launches`: those of the program, in the order of their positions.
   /// @throws Error out_of_memory
-  void cut(const graph::GraphView& view, args::ArgsTable& args, const std::vector<std::uint32_t>& positions) {
+  template <class Launch>
+  void cut(const graph::GraphView& view, args::ArgsTable& args, const std::vector<Launch>& launches) {
     if (view.loops.empty()) return;
     device_.must(Api::enter, device_.enter());
     loops_.resize(view.loops.size());
@@ -115,7 +106,7 @@ class HostLoops {
       loop.block_at = reinterpret_cast<std::uintptr_t>(block);
       loop.is_bound = is_bound_each_round(view.tensors[root].direction);
     }
-    add_steps(view, none, positions);
+    add_steps(view, none, launches);
   }
   [[nodiscard]] bool empty() const noexcept { return loops_.empty(); }
   [[nodiscard]] const std::vector<Section>& sections() const noexcept { return sections_; }
@@ -185,15 +176,16 @@ class HostLoops {
     Line address;
   };
 
-  void add_steps(const graph::GraphView& view, std::uint32_t scope, const std::vector<std::uint32_t>& positions) {
+  template <class Launch>
+  void add_steps(const graph::GraphView& view, std::uint32_t scope, const std::vector<Launch>& launches) {
     using Kind = typename Step::Kind;
     bool is_in_section = false;
     const graph::Outline outline(view, scope);
     for (const graph::Outline::Item& item : outline.items()) {
       if (item.loop == none) {
-        const auto at = std::lower_bound(positions.begin(), positions.end(), item.first);
-        if (at == positions.end() || *at != item.first) continue;  // the fill, or a decision
-        const auto launch = static_cast<std::uint32_t>(at - positions.begin());
+        const auto at = std::ranges::lower_bound(launches, item.first, {}, &Launch::position);
+        if (at == launches.end() || at->position != item.first) continue;  // the fill, or a decision
+        const auto launch = static_cast<std::uint32_t>(at - launches.begin());
         if (!is_in_section) {
           steps_.push_back({Kind::section, static_cast<std::uint32_t>(sections_.size())});
           sections_.push_back({launch, launch});
@@ -206,7 +198,7 @@ class HostLoops {
       const bool may_skip = view.loops[item.loop].kind == graph::LoopRecord::Kind::when;
       const std::size_t begin = steps_.size();
       steps_.push_back({may_skip ? Kind::skip : Kind::begin, item.loop});
-      add_steps(view, item.loop, positions);
+      add_steps(view, item.loop, launches);
       if (may_skip) {
         steps_[begin].target = steps_.size() - 1;
       } else {
@@ -246,7 +238,7 @@ class HostLoops {
     if (code != code_ok) return code;
     call = Api::synchronize;
     code = wait();
-    if (code != code_ok || !host_.stop.is_made()) return code;
+    if (code != code_ok || !host_.stop.load(std::memory_order_relaxed)) return code;
     text_ = Error::Text{"a stop request ended the round at loop '", loop.name, "'"};
     call = text_.c_str();
     return loop_stopped;

@@ -60,15 +60,13 @@ def _wait_for(ticket: Ticket) -> _Generator[None, None, None]:
 
 
 def _draw(graph: Graph) -> _Optional[str]:
-    """The graph as SVG, for notebooks; None without Graphviz, or in a build without pictures of graphs."""
+    """The graph as SVG, for notebooks; None without Graphviz, and for a graph that cannot be drawn, or not yet."""
     if shutil.which("dot") is None:
         return None
     try:
         dot = graph.to_dot()
-    except Error as error:
-        if error.code == Errc.unsupported:
-            return None
-        raise
+    except Error:
+        return None
     return subprocess.run(["dot", "-Tsvg"], input=dot, capture_output=True, text=True, check=True).stdout
 
 

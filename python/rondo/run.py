@@ -54,6 +54,18 @@ def extent(value: Any, symbols: dict[str, int]) -> int:
     return symbols[value]
 
 
+def write_json(path: str, values: Any) -> None:
+    """Writes a file as a whole, so that a failure leaves an older one as it was."""
+    unfinished = f"{path}.{os.getpid()}"
+    try:
+        with open(unfinished, "w", encoding="utf-8") as file:
+            json.dump(values, file, indent=1)
+        os.replace(unfinished, path)
+    finally:
+        if os.path.exists(unfinished):
+            os.unlink(unfinished)
+
+
 def make_arrays(graph: rondo.Graph, symbols: dict[str, int]) -> tuple[dict[str, Any], list[str]]:
     """An array of zeros for each tensor that rounds bind, and the names of those that a round writes."""
     bound = [t for t in graph.tensors if t.direction in ("in", "out", "inout", "host_input")]
@@ -258,8 +270,11 @@ def main(arguments: Optional[list[str]] = None) -> int:
         print()
         return 0 if result.difference is None else 1
     if options.json:
-        with open(options.json, "w", encoding="utf-8") as file:
-            json.dump(result.as_json(), file, indent=1)
+        try:
+            write_json(options.json, result.as_json())
+        except OSError as error:
+            print(f"{type(error).__name__}: {error}", file=sys.stderr)
+            return 2
     if options.show_host:
         print(result.table())
     if compared is not None:

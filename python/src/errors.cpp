@@ -63,7 +63,10 @@ static_assert(stands_for(Errc::shared_memory, "shared_memory") && stands_for(Err
 PyObject* error_type = nullptr;  ///< rondo.Error; one reference is kept for good, since modules are never unloaded
 
 void raise(const Error& e) {
-  py::object error = py::handle(error_type)(e.what());
+  const std::string_view what = e.what();  // text of a caller's need not be UTF-8
+  const auto text = py::reinterpret_steal<py::object>(
+      PyUnicode_DecodeUTF8(what.data(), static_cast<Py_ssize_t>(what.size()), "replace"));
+  py::object error = py::handle(error_type)(text);
   error.attr("code") = e.code();
   PyErr_SetObject(error_type, error.ptr());
 }

@@ -90,8 +90,10 @@ bool has_text(const py::object& extents) {
 }
 
 template <Direction D>
-Tensor make_tensor(Graph& graph, const std::string& name, const py::object& dtype, const py::object& extents) {
+Tensor make_tensor(Graph& graph, const std::string& name, const py::object& dtype, const py::object& shape) {
   const DataType type = element_of(dtype);
+  const bool is_one = is_number(shape) || py::isinstance<py::str>(shape);
+  const py::object extents = is_one ? shape : py::object(py::tuple(shape));  // a generator is read once
   const TensorKey key = erased::change(graph.native, has_text(extents), [&](erased::Graph& g) {
     return g.tasks.add_tensor(name, type, D, shape_of(g, extents));
   });

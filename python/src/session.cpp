@@ -102,7 +102,7 @@ class Session {
       : platform_{platform},
         device_{device_kind(platform, options.device)},
         kernels_{graph.native.kernels},
-        kernel_objects_(py::list(graph.kernels)),
+        kernel_objects_(py::list(graph.kernels.attr("copy")())),
         symbols_(symbols_of(graph.native.tasks)),
         forks_{forks} {
     if (orchestration.is_none()) {
@@ -119,9 +119,10 @@ class Session {
     for (std::size_t t = 0; t < view.tensors.size(); ++t) {
       const graph::TensorRecord& record = view.tensors[t];
       const std::string name(view.name(record.name));
-      tensors_.push_back({py::reinterpret_steal<py::object>(PyUnicode_InternFromString(name.c_str())), name,
-                          TensorId{static_cast<std::uint32_t>(t)}, record.type,
-                          graph.native.tasks.declared_shape(record), record.direction, record.bytes,
+      PyObject* interned = py::str(name).release().ptr();
+      PyUnicode_InternInPlace(&interned);
+      tensors_.push_back({py::reinterpret_steal<py::object>(interned), name, TensorId{static_cast<std::uint32_t>(t)},
+                          record.type, graph.native.tasks.declared_shape(record), record.direction, record.bytes,
                           numpy_dtype(record.type)});
       if (is_bound_each_round(record.direction)) ports_.push_back(t);
     }
@@ -173,6 +174,7 @@ class Session {
   }
   void run_round(const Bound& bound) {
     refuse_in_round();
+    refuse_beside_another();
     refuse_released(bound);
     forget_delivered();
     check(alone([&] { return bound.bindings->run_round(); }));

@@ -49,7 +49,9 @@ rondo_code add_loop(rondo_graph graph, graph::LoopRecord::Kind kind, rondo_tenso
     if (body == nullptr) erased::fail(Errc::null_memory, "the body of a loop is NULL; pass a function that adds tasks");
     const auto limit = [&](erased::Graph& g) { return parse_extent(g, most); };
     const auto add_body = [&] {
+      ++object.bodies;
       failed = body(graph, context);
+      --object.bodies;
       if (failed != RONDO_OK) throw BodyFailed{};
     };
     try {
@@ -102,7 +104,13 @@ rondo_code rondo_graph_create(rondo_edges edges, rondo_graph* graph) {
         edges == RONDO_EDGES_DERIVED ? rondo::Edges::derived : rondo::Edges::explicit_));
   });
 }
-rondo_code rondo_graph_destroy(rondo_graph graph) { return rondo::c::destroy<rondo::c::GraphObject>(graph.id); }
+rondo_code rondo_graph_destroy(rondo_graph graph) {
+  const rondo_code code = with_graph(graph, [](const rondo::c::GraphObject& object) {
+    if (object.bodies == 0) return;
+    rondo::erased::fail(rondo::Errc::busy, "rondo_graph_destroy: the body of a loop of this graph runs; return first");
+  });
+  return code != RONDO_OK ? code : rondo::c::destroy<rondo::c::GraphObject>(graph.id);
+}
 
 rondo_code rondo_graph_add_tensors(rondo_graph graph, const char* declarations, rondo_tensor* tensors, size_t count) {
   return with_graph(graph, [&](rondo::c::GraphObject& object) {

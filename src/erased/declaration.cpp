@@ -241,8 +241,12 @@ void fail_at(std::string_view text, std::string_view what, std::size_t at, std::
   // A window of the text, so that the message holds the place and the caret under it.
   constexpr std::size_t before = 40;
   constexpr std::size_t width = 64;
-  const std::size_t begin = at > before ? at - before : 0;
-  std::string line(text.substr(begin, width));
+  const auto is_in_character = [&](std::size_t i) { return i < text.size() && (text[i] & 0xC0) == 0x80; };  // of UTF-8
+  std::size_t begin = at > before ? at - before : 0;
+  while (begin != 0 && is_in_character(begin)) --begin;
+  std::size_t end = std::min(begin + width, text.size());
+  while (end > at && is_in_character(end)) --end;
+  std::string line(text.substr(begin, end - begin));
   std::replace_if(line.begin(), line.end(), [](char c) { return c == '\n' || c == '\t'; }, ' ');
   std::string carets(at - begin, ' ');
   carets.append(std::max<std::size_t>(1, std::min(size, width)), '^');

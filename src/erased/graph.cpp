@@ -128,9 +128,7 @@ TaskId add_loop(Graph& graph, graph::LoopRecord::Kind kind, TensorKey condition,
     graph.kernels.resize(graph.tasks.tasks().size());
     return decision;
   } catch (...) {
-    const bool has_more_tensors = graph.tasks.tensors().size() != before.tasks.tensors().size();
-    if (!has_more_tensors) graph = std::move(before);
-    graph.kernels.resize(graph.tasks.tasks().size());  // the tasks of the body are gone
+    graph = std::move(before);
     throw;
   }
 }

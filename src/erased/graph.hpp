@@ -52,8 +52,8 @@ TaskId add_task(Graph& graph, const KernelRecord& kernel, const Extent& blocks,
                 std::span<const KernelArgument> arguments);
 
 /// As TaskGraph::repeat_until and TaskGraph::when, for which the result of `most` is not used. `most` may add symbols
-/// to the graph, and `body` adds tasks. If the loop is refused, the tensors that the body added stay. @throws Error as
-/// they do; what `most` and `body` throw
+/// to the graph, and `body` adds tasks. If the loop is refused, the graph is as before: tensors that the body added are
+/// gone. @throws Error as they do; what `most` and `body` throw
 TaskId add_loop(Graph& graph, graph::LoopRecord::Kind kind, TensorKey condition,
                 const std::function<Extent(Graph&)>& most, const std::function<void()>& body, double expected);
 

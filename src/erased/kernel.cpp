@@ -134,7 +134,7 @@ void SignatureKernel::check_extents(std::span<const KernelArgument> arguments) c
         }
       } else if (symbol >= 0) {
         std::optional<Value>& value = values[static_cast<std::size_t>(symbol)];
-        if (!value) value = Value{is, parameters_[p].name};
+        if (!value || (is && !value->extent)) value = Value{is, parameters_[p].name};
         if (is && value->extent && *is != *value->extent) {
           fail(Errc::wrong_size, "kernel '", name_, "': ", symbols_[static_cast<std::size_t>(symbol)], " is ",
                extent_text(value->extent), " in '", value->from, "' and ", extent_text(is), " in '",

@@ -241,7 +241,9 @@ class SessionOf final : public AnySession {
     return {};
   }
   [[nodiscard]] std::optional<Counters> counters() noexcept override {
-    if constexpr (is_watched<S>) return counters_of(session_);
+    if constexpr (is_watched<S>) {
+      if (is_traced_) return counters_of(session_);
+    }
     return {};
   }
   bool write_trace([[maybe_unused]] std::ostream& out) override {

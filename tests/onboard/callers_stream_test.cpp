@@ -721,6 +721,10 @@ TEST_CASE_TEMPLATE("Device memory is copied to and from fixed addresses on the s
     PinnedArray<float, P> another(session.platform(), n);
     REQUIRE(owner.c.capture_begin(owner.stream, capture_thread_local) == 0);
     REQUIRE(session.enqueue_round(bind(x, pinned), bind(w, two.span()), bind(y, dy.span()), bind(z, dz.span())).ok());
+    // A round that is refused is not recorded, and neither is its memory.
+    CHECK(
+        session.enqueue_round(bind(x, another), bind(w, other.span()), bind(y, dy.span()), bind(z, dz.span())).code() ==
+        Errc::fixed_address);
     RunInstance const from_host = owner.end_capture();
     CHECK(refresh(another, other.span(), dy.span()) == of(Errc::fixed_address, x.key));
     REQUIRE(refresh(pinned, other.span(), dy.span()).ok());

@@ -740,6 +740,62 @@ TEST_CASE("A session may go from thread to thread, and threads may have sessions
   std::thread{[&] { CHECK(session.close().ok()); }}.join();
 }
 
+TEST_CASE_TEMPLATE("A copy after one in parts does not use its staging, whatever earlier rounds copied", P,
+                   A2A3OverStandIn, A5OverStandIn) {
+  const Clean clean;
+  constexpr std::size_t many = 100'000, few = 16;
+  TaskGraph graph;
+  const auto big = graph.input<float>("big", {many});
+  const auto small = graph.input<float>("small", {few});
+  const auto y = graph.output<float>("y", {many});
+  const auto z = graph.output<float>("z", {few});
+  graph.add<kernels::Scale>(big, y, 3.0F);
+  graph.add<kernels::Scale>(small, z, 2.0F);
+  typename P::Options options;
+  options.staging = Bytes{65536};
+  auto session = open<P>(graph, options);
+  {
+    DeviceFloats<P> on_device(session.platform(), many, 1);
+    DeviceFloats<P> out(session.platform(), many);
+    const Floats ones(few, 1);
+    Floats hz(few), hy(many), hbig(many);
+    for (std::size_t i = 0; i < many; ++i) hbig[i] = static_cast<float>(i % 1000);
+    for (int round = 0; round < 3; ++round) {
+      REQUIRE(session.run_round(bind(big, on_device.span()), bind(small, ones), bind(y, out.span()), bind(z, hz)).ok());
+    }
+    const Floats fives(few, 5);
+    for (int round = 0; round < 3; ++round) {
+      REQUIRE(session.run_round(bind(big, hbig), bind(small, fives), bind(y, out.span()), bind(z, hz)).ok());
+      CHECK(hz == Floats(few, 10));
+      hy = out.values();
+      std::size_t wrong = 0;
+      for (std::size_t i = 0; i < many; ++i) wrong += hy[i] != 3 * hbig[i] ? 1 : 0;
+      CHECK(wrong == 0);
+    }
+  }
+}
+
+TEST_CASE("An input cannot be held after a round in flight that the device refused") {
+  using P = A2A3OverStandIn;
+  if (std::getenv("RONDO_TEST_WITHOUT") != nullptr) return;
+  const Clean clean;
+  Graph g;
+  auto session = open_pipelined<P, 2>(g.graph);
+  const Floats one(Graph::n, 1), two(Graph::n, 2);
+  Floats hy(Graph::n), hs(Graph::n, 0);
+  REQUIRE(session.run_round(bind(g.x, one), bind(g.w, one), bind(g.y, hy), bind(g.s, hs)).ok());
+  rondo_stand_in_fault("aclmdlRIExecuteAsync", 1, 207005);
+  const auto ticket = session.submit_round(bind(g.x, two), bind(g.w, one), bind(g.y, hy), bind(g.s, hs));
+  CHECK(!ticket);
+  CHECK(!session.poisoned());
+  rondo_stand_in_reset();
+  CHECK(session.hold(g.x) == Status::of_tensor(Errc::unbound_tensor, index(g.x.key.tensor())));
+  REQUIRE(session.run_round(bind(g.x, one), bind(g.w, one), bind(g.y, hy), bind(g.s, hs)).ok());
+  REQUIRE(session.hold(g.x).ok());
+  REQUIRE(session.run_round(bind(g.x, two), bind(g.w, one), bind(g.y, hy), bind(g.s, hs)).ok());
+  CHECK(hy == Floats(Graph::n, 6));
+}
+
 TEST_CASE("A shape that cannot be set up leaves the zeros and the staging of the others") {
   using P = A2A3OverStandIn;
   if (std::getenv("RONDO_TEST_WITHOUT") != nullptr) return;

@@ -240,17 +240,15 @@ class DynamicBindings {
       return Status::of_tensor(Errc::unsupported, index(tensor));
     }
     detail::StridedMemory* memory = nullptr;
+    std::optional<DeviceArray<std::uint8_t>> larger;
     try {
+      if (device) larger = larger_block(b, size);
       own_strided();
       memory = strided_->find(b);
       if (memory == nullptr) {
         memory = &strided_->list.emplace_back(detail::StridedMemory{.port = b, .layout = layout, .is_bound = false});
       }
-      if (device) {
-        memory->block = block_of(b, size);
-      } else if (memory->packed.size() < size.value) {
-        std::vector<std::byte>(size.value).swap(memory->packed);
-      }
+      if (!device && memory->packed.size() < size.value) std::vector<std::byte>(size.value).swap(memory->packed);
     } catch (const Error& error) {
       return Status::of_tensor(error.code(), index(tensor));
     } catch (const std::bad_alloc&) {
@@ -261,19 +259,21 @@ class DynamicBindings {
     memory->layout = layout;
     memory->host = static_cast<std::byte*>(host);
     memory->device = device;
-    if (device) {
-      set(b, nullptr, memory->block, size);
-    } else {
+    if (!device) {
       set(b, memory->host - layout.bytes_before(), {}, Bytes{layout.bytes_before() + layout.bytes_after()});
+      return {};
     }
+    memory->block = (larger ? *larger : *blocks_[b]).span().data().template as<std::byte>();
+    set(b, nullptr, memory->block, size);
+    // Last, since releasing the smaller block waits for rounds, whose completions may bind.
+    if (larger) std::swap(blocks_[b], larger);
     return {};
   }
-  /// Packed device memory for a tensor, of at least this size. @throws Error as the session's allocate()
-  DevicePtr<std::byte> block_of(std::size_t b, Bytes size) {
+  /// Packed device memory for a tensor, if what there is has fewer bytes. @throws Error as the session's allocate()
+  [[nodiscard]] std::optional<DeviceArray<std::uint8_t>> larger_block(std::size_t b, Bytes size) {
     if (blocks_ == nullptr) blocks_ = std::make_unique<std::optional<DeviceArray<std::uint8_t>>[]>(bound_.size());
-    auto& block = blocks_[b];
-    if (!block || block->size() < size.value) block = session_.template allocate_block<std::uint8_t>(size);
-    return block->span().data().template as<std::byte>();
+    if (blocks_[b] && blocks_[b]->size() >= size.value) return {};
+    return session_.template allocate_block<std::uint8_t>(size);
   }
   /// Ends the strided binding of a tensor, if it has one.
   [[gnu::cold]] Status end_strided(std::size_t b) noexcept {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <rondo/binding/bindings.hpp>
+#include <rondo/binding/prebound.hpp>
 #include <rondo/graph/records.hpp>
 
 #include <cstddef>
@@ -38,15 +39,20 @@ struct HostRanges {
   HostRange out[Out + 1];
 };
 
+/// Whether a round reads the host memory that is bound to a tensor: it copies it, or takes it as a host input.
+[[nodiscard]] constexpr bool reads_host_memory(Direction direction) noexcept {
+  return copies_in(direction) || is_carried_in_args(direction);
+}
+
 template <BoundPair... B>
 [[nodiscard, gnu::always_inline]] inline auto ranges_of(const B&... pairs) noexcept {
-  HostRanges<count_in<B...>, count_out<B...>> ranges;
+  HostRanges<count_in<B...> + count_host_inputs<B...>, count_out<B...>> ranges;
   [[maybe_unused]] HostRange* in = ranges.in;
   [[maybe_unused]] HostRange* out = ranges.out;
   [[maybe_unused]] const auto take = [&]<BoundPair T>(const T& pair) {
     if constexpr (!DeviceBoundPair<T>) {
       [[maybe_unused]] const HostRange range{pair.data(), bytes_of(pair)};
-      if constexpr (copies_in(HandleOf<T>::direction)) *in++ = range;
+      if constexpr (reads_host_memory(HandleOf<T>::direction)) *in++ = range;
       if constexpr (copies_out(HandleOf<T>::direction)) *out++ = range;
     }
   };
@@ -54,10 +60,16 @@ template <BoundPair... B>
   return ranges;
 }
 
-template <std::size_t In, std::size_t Out>
-[[nodiscard]] HostRanges<In, Out> ranges_of(const Copies<In, Out>& copies) noexcept {
-  HostRanges<In, Out> ranges;
+template <std::size_t In, std::size_t Out, std::size_t Pairs, std::size_t HostInputs, bool Moves>
+[[nodiscard]] HostRanges<In + HostInputs, Out> ranges_of(
+    const Resolved<In, Out, Pairs, HostInputs, Moves>& bound) noexcept {
+  HostRanges<In + HostInputs, Out> ranges;
+  const Copies<In, Out>& copies = bound.copies;
   for (std::size_t i = 0; i < In; ++i) ranges.in[i] = {copies.in[i].host, copies.in[i].bytes.value};
+  for (std::size_t i = 0; i < HostInputs; ++i) {
+    const Binding& binding = bound.bindings[bound.host_inputs[i]];
+    ranges.in[In + i] = {binding.data, binding.bytes};
+  }
   for (std::size_t i = 0; i < Out; ++i) ranges.out[i] = {copies.out[i].host, copies.out[i].bytes.value};
   return ranges;
 }
@@ -78,7 +90,7 @@ class DynamicRanges {
     for (const Binding& b : bindings) {
       const Direction direction = graph.tensors[index(b.key.tensor())].direction;
       if (b.device != 0 || b.bytes == Binding::unbound) continue;
-      if (copies_in(direction)) in[in_count++] = {b.data, b.bytes};
+      if (reads_host_memory(direction)) in[in_count++] = {b.data, b.bytes};
       if (copies_out(direction)) out[out_count++] = {b.data, b.bytes};
     }
     return *this;

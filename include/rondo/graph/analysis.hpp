@@ -341,12 +341,7 @@ constexpr void check_views(const TaskGraph& graph) {
                                                     "instantiate() it"});
   }
   check_views(graph);
-  for (const LoopRecord& loop : graph.loops()) {
-    if (loop.decision == LoopRecord::none) {
-      throw Error(Errc::invalid_argument, Error::Text("the body of a loop freezes the graph that it is part of; freeze "
-                                                      "it after the call of repeat_until() or when()"));
-    }
-  }
+  for (const LoopRecord& loop : graph.loops()) refuse_open_loop(loop);
   EdgeList edges = collect_edges(graph);
   if (!graph.loops().empty()) graph.loops().front().code->order(graph, edges);
   Analysis analysis = sort_tasks(graph, std::move(edges));

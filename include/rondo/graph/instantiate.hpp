@@ -132,6 +132,7 @@ namespace rondo::graph {
   }
   if (!std::is_constant_evaluated()) need_idle(result.rare_code_);
   for (std::size_t l = result.loops_.size(); l-- > 0;) {
+    refuse_open_loop(result.loops_[l]);
     TaskRecord& decision = result.tasks_[result.loops_[l].decision];
     const ArgWord most = result.args_[decision.first_arg + decision.arg_count - 1].bits;
     if (most < 1 || most > 0xFFFF'FFFF) {

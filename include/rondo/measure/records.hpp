@@ -76,14 +76,13 @@ class RecordLog {
   /// Opens or creates the file, and reads it. @throws Error invalid_argument if there can be no such file,
   /// out_of_resources if it cannot be read
   RecordLog(const std::string& path, std::string task) : path_{path}, task_{std::move(task)} {
-    file_ = detail::Fd{::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644)};
+    file_ = detail::Fd{::open(path.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0644)};
     if (!file_) {
       throw Error(Errc::invalid_argument, Error::Text{"the log ", path, " cannot be written: ", std::strerror(errno)});
     }
     std::ifstream in{path, std::ios::binary};
     if (!in) fail_to_read();
     for (std::string line; std::getline(in, line);) {
-      begins_line_ = !in.eof();  // the last line has no newline
       if (auto record = from_line(line); !record) {
         if (!line.empty()) ++unreadable_;
       } else if (record->task == task_) {
@@ -111,14 +110,12 @@ class RecordLog {
                               read ? "the key and the task must be UTF-8" : "each time must be a finite number"});
     }
     const std::lock_guard lock(mutex_);
-    if (!begins_line_) line.insert(line.begin(), '\n');
+    if (!begins_line()) line.insert(line.begin(), '\n');
     const ssize_t n = ::write(file_.get(), line.data(), line.size());
     if (n != static_cast<ssize_t>(line.size())) {
-      if (n > 0) begins_line_ = false;
       throw Error(Errc::out_of_resources,
                   Error::Text{"the log ", path_, " cannot be written: ", std::strerror(n < 0 ? errno : ENOSPC)});
     }
-    begins_line_ = true;
     add(std::move(record));
   }
 
@@ -153,6 +150,12 @@ class RecordLog {
   [[noreturn]] void fail_to_read() const {
     throw Error(Errc::out_of_resources, Error::Text{"the log ", path_, " cannot be read: ", std::strerror(errno)});
   }
+  /// Whether a line ends where the file ends, as it is now: another program may have been killed while it wrote.
+  [[nodiscard]] bool begins_line() const noexcept {
+    char last = '\n';
+    const off_t end = ::lseek(file_.get(), 0, SEEK_END);
+    return end <= 0 || ::pread(file_.get(), &last, 1, end - 1) != 1 || last == '\n';
+  }
   void add(Record record) {
     const std::size_t position = records_.size();
     records_.push_back(std::move(record));
@@ -177,7 +180,6 @@ class RecordLog {
   std::size_t best_ = 0;  ///< the number of the best record; records_.size() if there is none
   double best_seconds_ = std::numeric_limits<double>::infinity();
   std::size_t unreadable_ = 0;
-  bool begins_line_ = true;
 };
 
 }  // namespace rondo::measure

@@ -50,7 +50,10 @@ template <Element T>
     throw Error(Errc::invalid_argument, all);
   };
   const DLDataType wanted = data_type(data_type_of<T>);
-  if (tensor.dtype.code != wanted.code || tensor.dtype.bits != wanted.bits || tensor.dtype.lanes != 1) {
+  constexpr std::uint8_t boolean_code = 6;  // kDLBool, which DLPack has since 0.7
+  const bool is_boolean = data_type_of<T> == DataType::boolean && tensor.dtype.code == boolean_code;
+  if ((tensor.dtype.code != wanted.code && !is_boolean) || tensor.dtype.bits != wanted.bits ||
+      tensor.dtype.lanes != 1) {
     fail({"its elements have type code ", unsigned{tensor.dtype.code}, " and ", unsigned{tensor.dtype.bits},
           " bits; wanted is ", to_string(data_type_of<T>)});
   }

@@ -167,6 +167,9 @@ inline void check_memory(const std::vector<DumpedTensor>& tensors) {
                                    [](CoreType c) { return std::string_view{to_string(c)}; });
   task.blocks = json.at("blocks").get<std::uint32_t>();
   task.block_bytes = json.at("block_bytes").get<std::uint32_t>();
+  if (task.block_bytes % sizeof(ArgWord) != 0) {
+    throw Error(Errc::invalid_argument, Error::Text("the size of an argument block is no multiple of 8"));
+  }
   task.idle = json.at("idle").get<bool>();
   task.finished = json.at("finished").get<bool>();
   task.args = own_file(json.at("args"));

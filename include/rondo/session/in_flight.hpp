@@ -225,7 +225,7 @@ class InFlight {
   [[gnu::cold, gnu::noinline]] void note_not_submitted(Status status, std::uint32_t slot) noexcept {
     if (!is_queued && status.poisoned()) return;  // it counts, and will be delivered
     derived().observer().round_ends(RoundIndex{submitted_}, status);
-    if (!is_queued) derived().fail(status, slot);
+    is_queued ? derived().note_refused() : derived().fail(status, slot);
   }
   [[gnu::cold, gnu::noinline]] RoundTicket refused(Status status) noexcept { return {0, status}; }
 
@@ -270,7 +270,10 @@ class InFlight {
   /// Waits until the round can be submitted; a completion may take a slot that became free.
   template <class Ranges, class RecomputeRanges>
   [[gnu::noinline]] Status make_room(bool waits, const Ranges& ranges, RecomputeRanges recompute_ranges) noexcept {
-    if (!waits) (void)poll();
+    if (!waits) {
+      (void)poll();
+      recompute_ranges();
+    }
     for (;;) {
       if (!derived().may_submit()) return derived().refusal();
       const std::uint64_t writer = writer_of(ranges);

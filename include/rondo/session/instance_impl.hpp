@@ -201,6 +201,11 @@ void Instance<P, Policies, Graph, Layout>::set_held(std::size_t p, bool is_held,
     } else {
       refresher_.set_port_address(p, last.address(p));
       is_moved_ = is_moved_ || address(p) != arena_address(p);
+      // The addresses of its own last round were never checked together with this one.
+      for (std::size_t q = 0; q < held_.size(); ++q) {
+        const bool has_own = q != p && held_[q] == 0 && !is_carried_in_args(record(q).direction);
+        if (has_own) refresher_.set_port_address(q, arena_address(q));
+      }
     }
     pass_addresses();
   }

@@ -31,9 +31,12 @@ class ArenaWatch {
   template <class P>
   [[nodiscard]] bool enter(const P& platform, DevicePtr<std::byte> base, Bytes size, bool is_allocated) noexcept {
     if constexpr (Checks) {
+      memory::Registry& registry = memory::Registry::instance();
+      if (size.value != 0 &&
+          !registry.enter_arena(platform.memory_space(), owner_, base.address(), size, is_allocated)) {
+        return false;
+      }
       arena_ = base.address();
-      return size.value == 0 || memory::Registry::instance().enter_arena(platform.memory_space(), owner_,
-                                                                         base.address(), size, is_allocated);
     }
     return true;
   }

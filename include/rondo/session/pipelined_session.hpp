@@ -91,10 +91,12 @@ class PipelinedSession
   using Flights::ranges_of_bound;
   template <class R>
   [[nodiscard, gnu::always_inline]] static auto ranges_of_bound(const Prebound<R, slots>& bound) noexcept {
-    return detail::ranges_of(Base::resolved(bound).copies);
+    return detail::ranges_of(Base::resolved(bound));
   }
   void note_submitted(std::uint32_t slot) noexcept { last_ = slot; }
   void fail(Status status, std::uint32_t) noexcept { (void)this->note_failure(status); }
+  /// A round that the device refused may have copied its inputs to where those of the last round were.
+  void note_refused() noexcept { this->rounds_when_lost_ = rounds(); }
 
   // For Session.
   Status settle(Status status) noexcept {

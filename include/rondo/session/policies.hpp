@@ -50,7 +50,7 @@ namespace detail {
 /// What all instances of a session share.
 template <class Values>
 struct SharedState {
-  explicit SharedState(const graph::GraphView& graph) : values{graph} {}
+  explicit SharedState(const graph::GraphView& view) : values{view} {}
 
   [[no_unique_address]] typename Values::Store values;
   /// The bytes that were bound if the last refusal was wrong_size, or the memory::Staleness if it was stale_memory.
@@ -203,6 +203,8 @@ consteval bool check_policies() {
   static_assert(update::MechanismChoice<typename Policies::Refresh>,
                 "rondo: Policies::Refresh chooses no refresh mechanism; name update::ByCost<> or update::Always<...>");
   static_assert(check_observer<typename Policies::Observe>());
+  static_assert(!Policies::Values::any || Policies::Update::highest >= UpdateLevel::host_input,
+                "rondo: the session's update strategy never writes values; choose update::Auto or HostInput");
   static_assert(std::is_same_v<typename Policies::Time, NoTime> || std::is_same_v<typename Policies::Time, DeviceTime>,
                 "rondo: Policies::Time must be rondo::NoTime or rondo::DeviceTime");
   static_assert(

@@ -61,13 +61,25 @@ class SessionState {
   /// Waits for the rounds in flight, and copies all residents from the device to `host`, or back. `waits`: whether to
   /// wait until the copies are done.
   static Status copy(Session& session, std::byte* host, bool to_device, bool waits) noexcept {
+    // Little memory may be copied through staging, which a refused call discards. Its copies come first, and are waited
+    // for; those of more memory go directly to where they belong.
+    constexpr std::uint64_t least_direct = 4096;
     const graph::GraphView view = session.interface();
     Status status = session.wait_until_idle();
-    for (std::uint32_t t = 0; t < view.tensors.size() && status.ok(); ++t) {
-      const graph::TensorRecord& tensor = view.tensors[t];
-      if (tensor.direction != Direction::resident) continue;
-      status = session.move_resident({TensorId{t}, view.tag}, host, Bytes{tensor.bytes}, to_device, waits);
-      host += step(tensor);
+    std::uint32_t last_small = 0;
+    for (std::uint32_t t = 0; t < view.tensors.size(); ++t) {
+      if (step(view.tensors[t]) != 0 && view.tensors[t].bytes < least_direct) last_small = t;
+    }
+    for (const bool is_small : {true, false}) {
+      std::byte* at = host;
+      for (std::uint32_t t = 0; t < view.tensors.size() && status.ok(); ++t) {
+        const graph::TensorRecord& tensor = view.tensors[t];
+        if (tensor.direction == Direction::resident && (tensor.bytes < least_direct) == is_small) {
+          const bool waits_now = waits || (is_small && t == last_small);
+          status = session.move_resident({TensorId{t}, view.tag}, at, Bytes{tensor.bytes}, to_device, waits_now);
+        }
+        at += step(tensor);
+      }
     }
     return status;
   }

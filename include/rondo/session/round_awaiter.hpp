@@ -64,6 +64,7 @@ class [[nodiscard]] RoundAwaiter : WaitingRound {
     };
     start = [](WaitingRound& self) noexcept {
       auto& me = static_cast<RoundAwaiter&>(self);
+      me.stage_ = Stage::idle;  // it is in the list no more
       if (!me.submit()) me.resume(me.status_);
     };
   }

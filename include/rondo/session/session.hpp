@@ -76,8 +76,8 @@ class Session : public SessionBase<Derived, P, Policies> {
   /// copied. Use it for weights. Errors: wrong_tensor; unbound_tensor before the first round, and after a round failed
   /// or was dropped, the arena moved, or an array that the last round bound was released, until the next round;
   /// shared_memory if an output reuses it, or other tensors use its memory in the arena within a round (see
-  /// TaskGraph::keep); fixed_address if rounds can be in flight and a task's arguments cannot change; busy, closed,
-  /// poisoned.
+  /// TaskGraph::keep); fixed_address if rounds can be in flight and a task's arguments cannot change, and unsupported
+  /// if the update strategy then never rewrites what the input needs; busy, closed, poisoned.
   template <Element T>
   Status hold(Input<T> tensor) noexcept {
     return set_held(tensor.key, true);

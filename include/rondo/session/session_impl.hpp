@@ -187,6 +187,12 @@ Status Session<Derived, P, Policies, Graph, Slots>::set_held(TensorKey key, bool
   if (is_held && Slots != 1 && record(key).fixed && !is_carried_in_args(record(key).direction)) {
     return Status::of_tensor(Errc::fixed_address, index(key.tensor()));
   }
+  // The other slots would have to take over its address, or the bytes of a host input.
+  const bool is_host_input = is_carried_in_args(record(key).direction);
+  if (is_held && Slots != 1 &&
+      Root::highest_update < (is_host_input ? UpdateLevel::host_input : UpdateLevel::model_io)) {
+    return Status::of_tensor(Errc::unsupported, index(key.tensor()));
+  }
   if (is_held && !last.may_hold(p)) return Status::of_tensor(Errc::shared_memory, index(key.tensor()));
   for (Instance& instance : instances_) instance.set_held(p, is_held, last);
   return this->blocks_ == nullptr ? Status{} : this->blocks_->set_held([&](const memory::detail::Block& block) {

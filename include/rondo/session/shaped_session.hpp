@@ -229,6 +229,7 @@ class ShapedSession : public detail::SessionBase<ShapedSession<P, Policies, Capa
   void note_submitted(std::uint32_t) noexcept {
     if constexpr (!Flights::is_queued) entries_.forget_last();  // the next round checks whether this one was delivered
   }
+  static void note_refused() noexcept {}  // there is no hold()
   [[gnu::cold]] void fail(Status status, std::size_t slot) noexcept {
     if (!status.poisoned()) {
       (void)platform_.wait();  // no work of the round may remain

@@ -221,6 +221,7 @@ void ShapedSession<P, Policies, Capacity, Depth>::grow(const detail::ShapedArena
     allocate_arena(parts, residents);
   } catch (...) {
     (void)release();
+    parts_ = {.slots = slots};
     try {
       if (before.whole().value != 0) allocate_arena(before, residents);
     } catch (...) {  // not even the previous size: all shapes are forgotten, and residents need an upload

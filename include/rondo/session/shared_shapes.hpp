@@ -41,6 +41,7 @@ class SharedShapes {
   /// A shape with everything that does not depend on the session: extents, block counts and views are resolved, tasks
   /// are checked and ordered, and the arena is planned. Immutable, so that threads may share it.
   struct Resolved {
+    /// The planner's result for the shape.
     using Plan = memory::Layout<FrozenGraph, typename P::Arch, memory::ResidentsFirst<Planner>,
                                 detail::concurrency<P, FrozenGraph>>;
     explicit Resolved(FrozenGraph plain) : graph{std::move(plain)}, plan{graph} {}

@@ -632,3 +632,95 @@ TEST_CASE("A round that is awaited where the one before it was can be dropped li
   CHECK(session.wait_all().ok());
   CHECK(waiter.resumed == 1);
 }
+
+namespace {
+
+/// y = p + 1
+struct Next {
+  static constexpr std::string_view name = "next";
+  static constexpr auto core = CoreType::vector;
+  static void run(In<std::int32_t> p, Out<std::int32_t> y) noexcept { y[0] = p[0] + 1; }
+};
+struct Decode {
+  TaskGraph graph;
+  HostInput<std::int32_t> p = graph.host_input<std::int32_t>("p", {1});
+  Output<std::int32_t> y = graph.output<std::int32_t>("y", {1});
+  TaskId task = graph.add<Next>(p, y);
+};
+struct NeverRewrites : DefaultPolicies {
+  using Update = update::NoUpdate;
+};
+
+}  // namespace
+
+TEST_CASE("A host input waits for the round that writes its memory, however it is bound") {
+  Decode g;
+  auto session = open_pipelined<A2A3Sim, 3>(g.graph);
+  std::int32_t first = 1, token = 0, second = 0;
+  DynamicBindings bindings(session);
+  const auto prebound = session.prebind(bind(g.p, token), bind(g.y, second));
+  const auto bind_number = [&](TensorKey key, std::int32_t& value) {
+    REQUIRE(bindings.bind(key.tensor(), &value, Bytes{4}).ok());
+  };
+  for (int how = 0; how < 3; ++how) {
+    CAPTURE(how);
+    first += 10;
+    second = 0;
+    REQUIRE(session.submit_round(bind(g.p, first), bind(g.y, token)));
+    if (how == 0) REQUIRE(session.submit_round(bind(g.p, token), bind(g.y, second)));
+    if (how == 1) REQUIRE(session.submit_round(prebound));
+    bind_number(g.p.key, token);
+    bind_number(g.y.key, second);
+    if (how == 2) REQUIRE(session.submit_round(bindings));
+    REQUIRE(session.wait_all().ok());
+    CHECK(second == first + 2);
+  }
+}
+
+TEST_CASE("Bindings that a completion changes while a round is tried are those that are compared") {
+  Decode g;
+  auto session = open_pipelined<A2A3Sim, 2>(g.graph);
+  std::int32_t first = 1, other = 5, ignored = 0, token = 0, result = 0;
+  DynamicBindings bindings(session);
+  const auto bind_number = [&](TensorKey key, std::int32_t& value) {
+    (void)bindings.bind(key.tensor(), &value, Bytes{4});
+  };
+  bind_number(g.p.key, other);
+  bind_number(g.y.key, result);
+  REQUIRE(session.submit_round(bind(g.p, other), bind(g.y, ignored),
+                               [&](Status) noexcept { bind_number(g.p.key, token); }));
+  REQUIRE(session.submit_round(bind(g.p, first), bind(g.y, token)));
+  while (!session.try_submit_round(bindings)) {
+  }
+  REQUIRE(session.wait_all().ok());
+  CHECK(result == first + 2);
+}
+
+TEST_CASE("An input is held in all slots only where the update strategy rewrites addresses") {
+  TwoPorts g;
+  auto session = open_pipelined<A2A3Sim, 2, NeverRewrites>(g.graph);
+  for (const float value : {1.0F, 2.0F}) {
+    g.hx.assign(4, value);
+    REQUIRE(g.submit(session));
+    REQUIRE(session.wait_all().ok());
+  }
+  CHECK(session.hold(g.x) == Status::of_tensor(Errc::unsupported, 0));
+}
+
+TEST_CASE("A round may not write where an input is held, in whichever slot it runs") {
+  TwoPorts g;
+  auto session = open_pipelined<A2A3Sim, 2>(g.graph);
+  auto a = session.allocate(g.x), b = session.allocate(g.x);
+  REQUIRE(session.upload(a, Floats(4, 1)).ok());
+  REQUIRE(session.upload(b, Floats(4, 1)).ok());
+  REQUIRE(session.submit_round(bind(g.x, a), bind(g.y, b)));
+  REQUIRE(session.submit_round(bind(g.x, b), bind(g.y, a)));
+  REQUIRE(session.wait_all().ok());
+  REQUIRE(session.hold(g.x).ok());  // at b
+  for (int slot = 0; slot < 2; ++slot) {
+    CAPTURE(slot);
+    CHECK(session.submit_round(bind(g.x, g.hx), bind(g.y, b)).submitted().code() == Errc::overlapping);
+    REQUIRE(g.submit(session));
+    REQUIRE(session.wait_all().ok());
+  }
+}

@@ -7,6 +7,7 @@
 #include <rondo/arch/a2a3.hpp>
 #include <rondo/detail/bytes.hpp>
 #include <rondo/graph/static_graph.hpp>
+#include <rondo/platform/file.hpp>
 #include <rondo/platform/host/host.hpp>
 #include <rondo/platform/sim/pool.hpp>
 #include <rondo/session/open.hpp>

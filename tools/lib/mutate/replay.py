@@ -40,7 +40,7 @@ PLACES = [
      "unit/graph/deal", "*random*"),
     ("update/detail/pieces.hpp", "remove(best, best + 1);", "remove(best - 1, best);", "unit/update/segments", "Pieces*"),
     ("platform/sim/schedule.hpp", "done_at[p] + (runs_on[p] == t ? 0 : costs.across_threads)", "done_at[p]", "unit/platform/sim/schedule", "*"),
-    ("memory/detail/lane_conflicts.hpp", "u + 1 == users.size() || !lanes_.precedes(users[u], users[u + 1])", "u + 1 == users.size()",
+    ("memory/detail/lane_conflicts.hpp", "u + 1 == users.size() || !lanes.precedes(users[u], users[u + 1])", "u + 1 == users.size()",
      "unit/memory/lifetimes", "*random*"),
     ("args/detail/pattern_reader.hpp", "number > (limit - digit) / 10", "number > limit / 10", "unit/args/parse", "any bytes*,formats are*"),
     ("launch/launch_cache.hpp", "from_home < from_hole", "from_home == 0", "unit/launch/launch_cache", "*reference*"),

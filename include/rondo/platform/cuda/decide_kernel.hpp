@@ -24,8 +24,8 @@ class DecideKernel {
   /// Called when a graph with loops is loaded. @throws Error on errors of the driver
   void prepare() {
     if (is_tried_ || !device_.driver().has_conditional_nodes()) return;
-    is_tried_ = true;
     if (module_.load(decide_ptx, "cuModuleLoadDataEx, for rondo_decide")) function_ = module_.find("rondo_decide");
+    is_tried_ = true;
   }
   /// The kernel, after prepare(); null if the host has to decide.
   [[nodiscard]] Function function() const noexcept { return function_; }

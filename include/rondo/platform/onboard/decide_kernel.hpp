@@ -36,10 +36,9 @@ class DecideKernel {
   void prepare() {
     if (is_tried_ || why_not()[0] != '\0') return;
     is_tried_ = true;
-    kernel_.load();
-    if (!kernel_.is_loaded()) return;
     try {
-      is_correct_ = decides_correctly();
+      kernel_.load();
+      if (kernel_.is_loaded()) is_correct_ = decides_correctly();
     } catch (...) {
       (void)release();
       throw;

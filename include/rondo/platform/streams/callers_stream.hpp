@@ -59,6 +59,7 @@ class CallersStream {
   [[nodiscard]] Status begin() noexcept {
     if (device_.callers_stream() == nullptr || end_ == nullptr) return Status{Errc::unsupported};
     if (host_decides_ && !refusal_.ok()) return refusal_;
+    recorded_.resize(recorded_count_);  // without what a round noted that was not recorded after all
     int state = not_captured;
     const Code code = device_.capture_state(state);
     is_recording_ = state == being_captured;
@@ -100,6 +101,7 @@ class CallersStream {
     const Code code = device_.calls().record_event(last_, device_.callers_stream());
     if (code != code_ok) return refused(Api::record_event, code);
     is_marked_ = is_marked_ || !is_recording_;
+    recorded_count_ = recorded_.size();
     return {};
   }
   /// Called if a step of a round failed: the steps before it are still on the stream, and wait() waits for them.
@@ -249,6 +251,7 @@ class CallersStream {
   Event mark_ = nullptr;  ///< after each round that was recorded; in the capture as long as that lasts
   Event last_ = nullptr;
   std::vector<Recorded> recorded_;
+  std::size_t recorded_count_ = 0;  ///< the number of those whose rounds were recorded
   bool is_recording_ = false;
   bool is_pending_ = false;
   bool is_marked_ = true;  ///< whether end_ comes after everything that rounds have put on the stream

@@ -152,7 +152,7 @@ Code Transfers<A, Device>::copy_in_in_parts(DevicePtr<std::byte> to, const std::
     to = to.offset(Bytes{part});
     from += part;
     size -= part;
-    if (code == code_ok && size != 0) code = finish();
+    if (code == code_ok && size != 0) code = finish_so_far();
   }
   return code;
 }
@@ -170,7 +170,7 @@ Code Transfers<A, Device>::copy_out_in_parts(std::byte* to, DevicePtr<const std:
     to += part;
     from = from.offset(Bytes{part});
     size -= part;
-    if (code == code_ok && size != 0) code = finish();
+    if (code == code_ok && size != 0) code = finish_so_far();
   }
   return code;
 }

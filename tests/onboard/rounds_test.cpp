@@ -755,13 +755,13 @@ TEST_CASE_TEMPLATE("A copy after one in parts does not use its staging, whatever
   options.staging = Bytes{65536};
   auto session = open<P>(graph, options);
   {
-    DeviceFloats<P> on_device(session.platform(), many, 1);
+    DeviceFloats<P> in_place(session.platform(), many, 1);
     DeviceFloats<P> out(session.platform(), many);
     const Floats ones(few, 1);
     Floats hz(few), hy(many), hbig(many);
     for (std::size_t i = 0; i < many; ++i) hbig[i] = static_cast<float>(i % 1000);
     for (int round = 0; round < 3; ++round) {
-      REQUIRE(session.run_round(bind(big, on_device.span()), bind(small, ones), bind(y, out.span()), bind(z, hz)).ok());
+      REQUIRE(session.run_round(bind(big, in_place.span()), bind(small, ones), bind(y, out.span()), bind(z, hz)).ok());
     }
     const Floats fives(few, 5);
     for (int round = 0; round < 3; ++round) {

@@ -105,6 +105,35 @@ class GraphTest(unittest.TestCase):
             graph.input("y", np.float32, (2**63,))
         self.assertEqual(len(graph.tensors), 5)
 
+    def test_a_shape_may_be_any_iterable(self):
+        graph = rondo.Graph()
+        self.assertEqual(graph.input("x", "float32", (n for n in (4, 8))).shape, (4, 8))
+        self.assertEqual(graph.input("y", "float32", iter(["n", 8])).shape, ("n", 8))
+
+    def test_a_refused_text_is_shown_whatever_its_letters(self):
+        for text in ("\u20ac" * 40, "x" + "\u00e9" * 40, "x" * 39 + "\u20ac" * 30):
+            self.refuses(rondo.Errc.invalid_argument, "declare", rondo.Graph().declare, text)
+
+    def test_extents_that_share_a_symbol_of_a_kernel_are_compared_also_after_a_symbolic_one(self):
+        kernel = rondo.kernel("x: in f32[k], y: in f32[k], z: out f32[k]", lambda x, y, z: None, name="n", quiet=True)
+        graph = rondo.Graph()
+        tensors = graph.declare("x: in f32[n], y: in f32[4], z: out f32[5]")
+        self.refuses(rondo.Errc.wrong_size, "k is 4 in 'y' and 5 in 'z'", graph.add, kernel, *tensors)
+
+    def test_the_body_of_a_loop_cannot_open_its_graph(self):
+        for extent in ("4", "n"):
+            with self.subTest(extent=extent):
+                graph = rondo.Graph()
+                x, done = graph.declare(f"x: inout f32[{extent}], done: workspace i32[1]")
+                kernel = rondo.kernel("x: inout f32[n], d: out i32[1]", lambda x, d: None, name="n", quiet=True)
+
+                def body(graph=graph, kernel=kernel, x=x, done=done):
+                    graph.add(kernel, x, done)
+                    session = rondo.Session(graph, "a2a3_sim")
+                    session.run_round(x=np.zeros(4, np.float32))
+
+                self.refuses(rondo.Errc.invalid_argument, "the body of a loop freezes", graph.repeat_until, done, 3, body)
+
     def test_scalars_of_every_kind_arrive_as_they_were(self):
         low = (-128, 0, -(2**63), 0, -7.0, False, -1)
         high = (127, 65535, 2**63 - 1, 2**64 - 1, 7.9, True, 1)

@@ -122,6 +122,19 @@ class MeasureTest(unittest.TestCase):
             (other,) = measure([{"n": 4}], lambda c: session_of(8), log=log, task="another task")
             self.assertNotEqual(other, first)
 
+    def test_an_artifact_that_cannot_be_unpickled_fails_alone(self):
+        class Artifact:
+            def __reduce__(self):
+                return int, ("no number",)
+
+        first, second = measure([4, 8], build=lambda n: Artifact() if n == 4 else n)
+        self.assertEqual((first.fault, second.fault), ("build", "none"))
+        self.assertIn("cannot be unpickled: ValueError", first.text)
+
+    def test_a_limit_may_be_infinite(self):
+        (m,) = measure([4], time_limit=float("inf"))
+        self.assertTrue(m.ok, m.text)
+
     def test_a_bar_shows_the_progress(self):
         with contextlib.redirect_stderr(io.StringIO()) as err:
             measure([4, 8], progress=True)

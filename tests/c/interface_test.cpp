@@ -604,6 +604,8 @@ TEST_CASE("c: a loop repeats until its tasks end it, a `when` runs or does not, 
   CHECK(says("make it an integer or bool"));
   CHECK_EQ(repeat(t[3], "0", add_until, nullptr), RONDO_INVALID_ARGUMENT);
   CHECK_EQ(repeat(t[3], "k", add_until_and_fail, nullptr), RONDO_BUSY);
+  CHECK_EQ(repeat(t[3], "8", [](rondo_graph graph, void*) { return rondo_graph_destroy(graph); }, nullptr), RONDO_BUSY);
+  CHECK(says("the body of a loop of this graph runs"));
   CHECK_EQ(rondo_graph_when(rondo_graph{7}, t[3], add_until, &counting, nullptr), RONDO_WRONG_HANDLE);
 
   rondo_task tasks[3] = {};

@@ -15,9 +15,8 @@ namespace rondo::graph {
 /// @throws Error invalid_argument if the body of the loop is still adding tasks
 constexpr void refuse_open_loop(const LoopRecord& loop) {
   if (loop.decision != LoopRecord::none) return;
-  throw Error(Errc::invalid_argument,
-              Error::Text("the body of a loop freezes or opens the graph that it is part of; do "
-                          "so after the call of repeat_until() or when()"));
+  throw Error(Errc::invalid_argument, Error::Text("the body of a loop freezes the graph that it is part of; freeze "
+                                                  "it after the call of repeat_until() or when()"));
 }
 
 /// Edges between tasks, from `key` to `item`; sorted, without duplicates.

@@ -113,6 +113,14 @@ TEST_CASE("A loop is refused with what is wrong, where, and what to do") {
               });
             }),
             "freezes the graph that it is part of"));
+  CHECK(has(told([&] {
+              symbolic.repeat_until(found, 3, [&] {
+                search();
+                const std::int64_t values[] = {1};
+                (void)instantiate(symbolic, values);
+              });
+            }),
+            "freezes the graph that it is part of"));
   CHECK(has(told([&] { g.repeat_until(done, 3, [&] { g.add<NeedsZeros>(g.small("zeros")), set(); }); }),
             "which is zeroed once a round, while the loop may run the task more often"));
   // Nothing of them is left, so the names of their tensors are free.

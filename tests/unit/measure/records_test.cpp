@@ -106,6 +106,19 @@ TEST_CASE("A log that is opened again knows what was measured, and what is to be
   CHECK(log.find("unlucky")->build_seconds == 0.5);
 }
 
+TEST_CASE("Nothing is appended to a line that another program left unfinished after the log was opened") {
+  const test::Folder folder;
+  const std::string path = folder / "log.jsonl";
+  RecordLog log(path, "task");
+  log.append("a", measured(1));
+  std::ofstream(path, std::ios::app) << "{\"task\": \"ta";
+  log.append("b", measured(2));
+  const RecordLog again(path, "task");
+  CHECK(again.is_settled("a"));
+  CHECK(again.is_settled("b"));
+  CHECK(again.unreadable() == 1);
+}
+
 TEST_CASE("A result that could not be read back is refused, and the log is as before") {
   const test::Folder folder;
   const std::string path = folder / "log.jsonl";

@@ -71,6 +71,18 @@ TEST_CASE("A tensor of another type, or with gaps, is refused with the reason") 
   CHECK(dlpack::host_span<float>(scalar.managed).size() == 1);
 }
 
+TEST_CASE("A tensor of bool has either of the codes that DLPack has had for it") {
+  bool data[3] = {};
+  for (const std::uint8_t code : {std::uint8_t{kDLUInt}, std::uint8_t{6}}) {
+    Foreign flags(data, {3}, {code, 8, 1});
+    CHECK(dlpack::host_span<bool>(flags.managed).size() == 3);
+  }
+  Foreign wide(data, {3}, {6, 32, 1});
+  CHECK(raised([&] { (void)dlpack::host_span<bool>(wide.managed); }).code == Errc::invalid_argument);
+  Foreign bytes(data, {3}, {6, 8, 1});
+  CHECK(raised([&] { (void)dlpack::host_span<std::uint8_t>(bytes.managed); }).code == Errc::invalid_argument);
+}
+
 TEST_CASE("A description that is of no tensor is refused with the reason") {
   float data[12] = {};
   const auto reason = [](const Foreign& foreign) {

@@ -375,6 +375,29 @@ TEST_CASE("A checkpoint after the first one waits for nothing, and is not used i
   CHECK(session->close().ok());
 }
 
+TEST_CASE("A checkpoint of little memory is complete although a call is refused after it") {
+  using P = A2A3OverStandIn;
+  rondo_stand_in_reset();
+  TaskGraph graph;
+  const auto w = graph.resident<float>("w", {16});
+  const auto x = graph.input<float>("x", {16});
+  graph.add<kernels::Accumulate>(x, w);
+  Recoverable session([&](const P::Options& options) { return open<P>(graph, options); }, P::Options{});
+  const Floats ones(16, 1);
+  REQUIRE(session->upload(w, Floats(16, 0)).ok());
+  REQUIRE(session.checkpoint().ok());
+  for (int round = 0; round < 3; ++round) REQUIRE(session->run_round(bind(x, ones)).ok());
+  REQUIRE(session.checkpoint().ok());
+  rondo_stand_in_fault("aclmdlRIExecuteAsync", 1, 207008);
+  CHECK(!session->run_round(bind(x, ones)).ok());
+  REQUIRE(session->run_round(bind(x, ones)).ok());
+  CHECK(session.recover() == 3);
+  Floats now(16);
+  REQUIRE(session->download(w, now).ok());
+  CHECK(now == Floats(16, 3));
+  CHECK(session->close().ok());
+}
+
 TEST_CASE("A move of the arena ends the copies of a checkpoint, since the caller may then use the old memory") {
   using P = A2A3OverStandIn;
   rondo_stand_in_reset();

@@ -31,7 +31,7 @@ struct KernelObject {
 struct GraphObject {
   explicit GraphObject(Edges edges) : graph{edges} {}
   erased::Graph graph;
-  unsigned bodies = 0;  ///< the number of bodies of loops that run now
+  unsigned bodies = 0;                                                  ///< the number of bodies of loops that run now
   std::vector<std::shared_ptr<const erased::SignatureKernel>> kernels;  ///< the kernels of its tasks
 };
 struct RoundObject;

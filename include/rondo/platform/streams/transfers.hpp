@@ -348,7 +348,7 @@ class Transfers {
   [[gnu::cold, gnu::noinline]] Code copy_out_in_parts(std::byte* to, DevicePtr<const std::byte> from,
                                                       std::uint64_t size) noexcept;
   /// Waits in the middle of a round, which then follows no plan: its next copies are not those of the plan's start.
-  [[nodiscard]] Code finish_so_far() noexcept {
+  [[nodiscard, gnu::cold, gnu::noinline]] Code finish_so_far() noexcept {
     const Code code = finish();
     plan_.disarm();
     plan_.invalidate();

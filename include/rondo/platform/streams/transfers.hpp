@@ -347,15 +347,9 @@ class Transfers {
                                                      std::uint64_t size) noexcept;
   [[gnu::cold, gnu::noinline]] Code copy_out_in_parts(std::byte* to, DevicePtr<const std::byte> from,
                                                       std::uint64_t size) noexcept;
-  /// Waits in the middle of a round, which then follows no plan: its next copies are not those of the plan's start.
-  [[nodiscard, gnu::cold, gnu::noinline]] Code finish_so_far() noexcept {
-    const Code code = finish();
-    plan_.disarm();
-    plan_.invalidate();
-    return code;
-  }
+  [[gnu::cold]] void leave_plan_for_now() noexcept;
   [[nodiscard]] Code make_room() noexcept {
-    if (const Code code = finish_so_far(); code != code_ok) return code;
+    if (const Code code = finish(); code != code_ok) return code;
     if (staging_.capacity() != 0) return code_ok;
     call_ = Api::malloc_host;
     return staging_.resize(first_staging, 16);  // before any program is loaded

@@ -139,11 +139,19 @@ Status Transfers<A, Device>::copy_out_unplanned(void* to, DevicePtr<const std::b
   return {};
 }
 
+/// Called after a wait in the middle of a round: its next copies are not those at the start of a plan.
+template <arch::Arch A, class Device>
+void Transfers<A, Device>::leave_plan_for_now() noexcept {
+  plan_.disarm();
+  plan_.invalidate();
+}
+
 template <arch::Arch A, class Device>
 Code Transfers<A, Device>::copy_in_in_parts(DevicePtr<std::byte> to, const std::byte* from,
                                             std::uint64_t size) noexcept {
   Code code = make_room();
   while (code == code_ok && size != 0) {
+    leave_plan_for_now();
     const std::uint64_t part = size < staging_.capacity() ? size : staging_.capacity();
     std::byte* const staged = staging_.take(part);
     __builtin_memcpy(staged, from, part);
@@ -152,7 +160,7 @@ Code Transfers<A, Device>::copy_in_in_parts(DevicePtr<std::byte> to, const std::
     to = to.offset(Bytes{part});
     from += part;
     size -= part;
-    if (code == code_ok && size != 0) code = finish_so_far();
+    if (code == code_ok && size != 0) code = finish();
   }
   return code;
 }
@@ -162,6 +170,7 @@ Code Transfers<A, Device>::copy_out_in_parts(std::byte* to, DevicePtr<const std:
                                              std::uint64_t size) noexcept {
   Code code = make_room();
   while (code == code_ok && size != 0) {
+    leave_plan_for_now();
     const std::uint64_t part = size < staging_.capacity() ? size : staging_.capacity();
     std::byte* const staged = staging_.take(part);
     staging_.expect(to, staged, part);
@@ -170,7 +179,7 @@ Code Transfers<A, Device>::copy_out_in_parts(std::byte* to, DevicePtr<const std:
     to += part;
     from = from.offset(Bytes{part});
     size -= part;
-    if (code == code_ok && size != 0) code = finish_so_far();
+    if (code == code_ok && size != 0) code = finish();
   }
   return code;
 }

@@ -112,7 +112,7 @@ class GraphTest(unittest.TestCase):
 
     def test_a_refused_text_is_shown_whatever_its_letters(self):
         for text in ("\u20ac" * 40, "x" + "\u00e9" * 40, "x" * 39 + "\u20ac" * 30):
-            self.refuses(rondo.Errc.invalid_argument, "declare", rondo.Graph().declare, text)
+            self.refuses(rondo.Errc.invalid_argument, "the declaration of tensors", rondo.Graph().declare, text)
 
     def test_extents_that_share_a_symbol_of_a_kernel_are_compared_also_after_a_symbolic_one(self):
         kernel = rondo.kernel("x: in f32[k], y: in f32[k], z: out f32[k]", lambda x, y, z: None, name="n", quiet=True)

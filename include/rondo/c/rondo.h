@@ -138,7 +138,7 @@ enum {
   RONDO_EDGES_EXPLICIT = 1 /* from rondo_graph_add_edge alone */
 };
 RONDO_C_API rondo_code rondo_graph_create(rondo_edges edges, rondo_graph* graph);
-/* Destroys a graph. Sessions over it are not affected. */
+/* Destroys a graph. Sessions over it are not affected. RONDO_BUSY: the body of one of its loops runs. */
 RONDO_C_API rondo_code rondo_graph_destroy(rondo_graph graph);
 
 /* Adds the tensors that a text declares: "x: in f32[n, 64], y: out f32[n, 64]". A role is in, out, inout, resident,

@@ -11,6 +11,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -635,11 +636,15 @@ TEST_CASE("A round that is awaited where the one before it was can be dropped li
 
 namespace {
 
-/// y = p + 1
+/// y = p + 1; for p = 1 only once the gate is open.
 struct Next {
+  static inline std::atomic<bool> gate{false};
   static constexpr std::string_view name = "next";
   static constexpr auto core = CoreType::vector;
-  static void run(In<std::int32_t> p, Out<std::int32_t> y) noexcept { y[0] = p[0] + 1; }
+  static void run(In<std::int32_t> p, Out<std::int32_t> y) noexcept {
+    if (p[0] == 1) gate.wait(false);
+    y[0] = p[0] + 1;
+  }
 };
 struct Decode {
   TaskGraph graph;
@@ -687,9 +692,15 @@ TEST_CASE("Bindings that a completion changes while a round is tried are those t
   };
   bind_number(g.p.key, other);
   bind_number(g.y.key, result);
-  REQUIRE(session.submit_round(bind(g.p, other), bind(g.y, ignored),
-                               [&](Status) noexcept { bind_number(g.p.key, token); }));
-  REQUIRE(session.submit_round(bind(g.p, first), bind(g.y, token)));
+  bool is_rebound = false;
+  REQUIRE(session.submit_round(bind(g.p, other), bind(g.y, ignored), [&](Status) noexcept {
+    bind_number(g.p.key, token);
+    is_rebound = true;
+  }));
+  REQUIRE(session.submit_round(bind(g.p, first), bind(g.y, token)));  // waits at the gate
+  while (!is_rebound) CHECK(!session.try_submit_round(bindings));
+  Next::gate = true;
+  Next::gate.notify_all();
   while (!session.try_submit_round(bindings)) {
   }
   REQUIRE(session.wait_all().ok());

@@ -152,7 +152,8 @@ class Transfers {
   }
 
  private:
-  /// Pinned memory of at least this size is copied directly; less is cheaper in a run.
+  /// Pinned memory of at least this size is copied directly; less is cheaper in a run. Checkpoints rely on it; see
+  /// SessionState::copy().
   static constexpr std::uint64_t least_direct = 4096;
   static constexpr std::uint64_t first_staging = 65536;
   static constexpr std::uint64_t least_step = 64;  ///< the least space that a tensor takes in a run

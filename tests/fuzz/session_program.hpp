@@ -82,7 +82,7 @@ class SessionUnderTest : private SessionModel {
   /// Another session of the process has failed.
   void note_failed_for_all() {
     if (is_over_) return;
-    finish();
+    finish(true);
     const Status status = is_blocked() ? session_.upload(g_.r, memory_.x) : run_plainly(memory_);
     require(!status.ok());
     after_failure(status);
@@ -202,11 +202,13 @@ class SessionUnderTest : private SessionModel {
     flight.is_open = true;
     require(submit(flight.memory).ok());
   }
-  void finish() {
+  /// `may_fail`: whether the device may have failed under the rounds in flight.
+  void finish(bool may_fail = false) {
     if constexpr (is_pipelined) {
       const Status status = session_.wait_all();
       for (Flight& flight : flights_) {
-        if (flight.is_open && !is_over_) require(status.ok() && flight.memory == flight.expected);
+        if (!status.ok() && (may_fail || is_over_)) flight.is_open = false;
+        if (flight.is_open) require(status.ok() && flight.memory == flight.expected);
         flight.is_open = false;
       }
       next_ = 0;

@@ -96,6 +96,7 @@ class Runtime {
     const std::lock_guard lock{mutex_};
     devices_[device].taken = 0;
     devices_[device].is_lost = false;
+    devices_[device].token = ++last_token_;
     entered_ = 0;
   }
 
@@ -103,7 +104,7 @@ class Runtime {
   struct Device {
     std::uint32_t open = 0;
     std::uint32_t taken = 0;  ///< how often Rondo has set the device: the runtime expects as many resets
-    std::uint64_t token = 0;  ///< a different number each time the device is opened
+    std::uint64_t token = 0;  ///< a different number each time the device is opened or was reset by force
     bool is_lost = false;
   };
 

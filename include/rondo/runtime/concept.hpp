@@ -25,7 +25,6 @@ namespace rondo::runtime {
 ///   platform cannot order the two;
 /// * `outcome(waited)`, after each platform.wait(), which returned `waited`, returns the outcome of the launched round;
 ///   if nothing was launched since the last wait, it returns `waited`;
-/// * `run_in_background()`, after launch(), announces that the caller does other work until settle();
 /// * `place_tensor(tensor, address)` sets the address of a tensor of the graph from the next launch on; a host input's
 ///   address is in host memory. Called before the first launch and on each change, if `has_tensor_places`;
 /// * `move_arena(from, to)`, between rounds: everything that the session placed at `from` is at `to` from now on;
@@ -39,7 +38,6 @@ concept Runner = requires(R& runner, const R& known, Status waited, DevicePtr<st
   { runner.launch() } noexcept -> std::same_as<Status>;
   { runner.settle() } noexcept -> std::same_as<Status>;
   { runner.outcome(waited) } noexcept -> std::same_as<Status>;
-  { runner.run_in_background() } noexcept -> std::same_as<void>;
   { runner.place_tensor(tensor, address) } noexcept -> std::same_as<void>;
   { runner.move_arena(arena, arena) } noexcept -> std::same_as<void>;
   { known.failure_text() } noexcept -> std::same_as<const Error::Text*>;

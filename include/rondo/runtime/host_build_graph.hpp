@@ -56,7 +56,6 @@ struct HostBuildGraph {
     [[gnu::always_inline]] Status launch() noexcept { return platform_.launch(program_); }
     [[gnu::always_inline]] static Status settle() noexcept { return {}; }
     [[gnu::always_inline]] static Status outcome(Status waited) noexcept { return waited; }
-    static void run_in_background() noexcept {}
     static void place_tensor(std::size_t, std::uint64_t) noexcept {}
     void move_arena([[maybe_unused]] DevicePtr<std::byte> from, [[maybe_unused]] DevicePtr<std::byte> to) noexcept {
       if constexpr (HasArenaMove<P>) platform_.move_arena(program_, from, to);

@@ -229,7 +229,6 @@ class SteppedRounds : public Base {
 
   Status launch_open_round() noexcept {
     const Status status = executor().template launch<Refreshes::if_due>();
-    if (status.ok()) instance().runner().run_in_background();
     this->enter(Phase::outside);
     return status;
   }

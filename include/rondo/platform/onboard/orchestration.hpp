@@ -94,7 +94,6 @@ class Orchestration {
     text_ = Error::Text("the orchestrator ended without an answer; build it with orchestrate_on_device()");
     return Status{Errc::device_failed}.poisoning();
   }
-  static void run_in_background() noexcept {}
   static void move_arena(DevicePtr<std::byte>, DevicePtr<std::byte>) noexcept {}
   /// The size of the rings, with arguments and results.
   [[nodiscard]] Bytes ring_bytes() const noexcept { return block_.size(); }

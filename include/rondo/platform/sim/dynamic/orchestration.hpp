@@ -8,10 +8,8 @@
 #include <rondo/memory/concurrency.hpp>
 #include <rondo/platform/orchestration_options.hpp>
 #include <rondo/platform/sim/dynamic/aicpu_build_graph.hpp>
-#include <rondo/platform/sim/dynamic/conductor.hpp>
 #include <rondo/platform/sim/dynamic/tensormap_and_ringbuffer.hpp>
 #include <rondo/platform/sim/engine.hpp>
-#include <rondo/platform/sim/signal.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -42,9 +40,7 @@ class Orchestration {
 
   /// Allocates the rings' memory and starts the threads. @throws Error out_of_memory, out_of_resources
   Orchestration(Sim& platform, const Graph& graph, const runtime::OrchestrationOptions& options)
-      : own_{std::make_unique<Core>(platform, graph, options)}, core_{*own_}, places_(graph.view().tensors.size()) {
-    if (core_.threads != 0) conductor_.start_thread();
-  }
+      : own_{std::make_unique<Core>(platform, graph, options)}, core_{*own_}, places_(graph.view().tensors.size()) {}
   /// Makes a further slot.
   Orchestration(Orchestration& first, const Graph& graph)
       : core_{first.core_}, places_(graph.view().tensors.size()), has_others_{true} {
@@ -54,13 +50,13 @@ class Orchestration {
   Orchestration& operator=(const Orchestration&) = delete;
   ~Orchestration() { (void)unload(); }
 
+  /// Runs the whole round, so that no other thread is woken to orchestrate it.
   Status launch() noexcept {
-    conductor_.launch();
+    status_ = orchestrate();
     return {};
   }
-  Status settle() noexcept { return conductor_.wait(); }
-  Status outcome(Status waited) noexcept { return first_failure(conductor_.wait(), waited); }
-  void run_in_background() noexcept { conductor_.run_in_background(); }
+  Status settle() const noexcept { return status_; }
+  Status outcome(Status waited) const noexcept { return first_failure(status_, waited); }
   void place_tensor(std::size_t tensor, std::uint64_t address) noexcept {
     places_[tensor] = address;
     if (!has_others_) core_.orchestrator.place_interface(tensor, address);
@@ -70,7 +66,6 @@ class Orchestration {
   [[nodiscard]] Bytes ring_bytes() const noexcept { return own_ != nullptr ? own_->heaps.size() : Bytes{}; }
   [[nodiscard]] const Error::Text* failure_text() const noexcept { return &core_.orchestrator.stream().failure_text(); }
   Status unload() noexcept {
-    conductor_.stop();
     if (own_ != nullptr) core_.orchestrator.stream().stop();
     return {};
   }
@@ -79,8 +74,6 @@ class Orchestration {
   friend Status run_round(Sim&, Orchestration& rounds) noexcept { return rounds.orchestrate(); }
 
  private:
-  friend class Conductor<Orchestration>;
-
   /// The part that all slots share.
   struct Core {
     Core(Sim& on, const Graph& frozen, const runtime::OrchestrationOptions& options)
@@ -120,8 +113,8 @@ class Orchestration {
   std::unique_ptr<Core> own_;  ///< null: another slot owns it
   Core& core_;
   std::vector<std::uint64_t> places_;  ///< the tensors' addresses
+  Status status_;                      ///< of the last round
   bool has_others_ = false;            ///< whether there are other slots; then each round sets its own addresses first
-  Conductor<Orchestration> conductor_{*this};
 };
 
 }  // namespace rondo::platform::sim::dynamic

@@ -322,6 +322,29 @@ TEST_CASE("A round that fails on threads of the host scatters nothing") {
   CHECK(memory.values() == Floats(64, 5));
 }
 
+TEST_CASE_TEMPLATE("A round in flight that fails, and one behind it, scatter nothing", P, A2A3Sim, A2A3SimOn<Pool>) {
+  TaskGraph graph;
+  const auto x = graph.input<float>("x", {8});
+  const auto y = graph.output<float>("y", {8});
+  graph.add<kernels::Picky>(x, y);
+  auto session = open_pipelined<P, 2>(std::move(graph));
+  DeviceFloats<P> memory(session.platform(), 128, 5);
+  const std::int64_t extents[] = {8};
+  const std::int64_t strides[] = {8};
+  const auto at = memory.span().data().template as<std::byte>();
+  DynamicBindings bad(session), good(session);
+  Floats refused(8, -1), taken(8, 1);
+  REQUIRE(bad.bind(x.key.tensor(), refused.data(), Bytes{32}).ok());
+  REQUIRE(bad.bind(y.key.tensor(), at, StridedLayout(4, extents, strides, 1)).ok());
+  REQUIRE(good.bind(x.key.tensor(), taken.data(), Bytes{32}).ok());
+  REQUIRE(good.bind(y.key.tensor(), at.offset(Bytes{256}), StridedLayout(4, extents, strides, 1)).ok());
+  const RoundTicket first = session.submit_round(bad);
+  const RoundTicket second = session.submit_round(good);
+  CHECK(session.wait(first).code() == Errc::kernel_failed);
+  if (second) CHECK(session.wait(second).code() == Errc::poisoned);
+  CHECK(memory.values() == Floats(128, 5));
+}
+
 TEST_CASE_TEMPLATE("What cannot be bound is refused, and the earlier binding stays", P, A2A3Sim, A2A3OverStandIn) {
   const Extents extents{2, 3, 4};
   Graph g(extents);

@@ -285,6 +285,53 @@ TEST_CASE("a kernel that throws fails its own round and later ones, and none bef
   CHECK(session.close().ok());
 }
 
+namespace {
+
+std::atomic<bool> may_fail{false};
+
+/// Refuses 99, but not before it may.
+struct Late {
+  static constexpr std::string_view name = "late";
+  static constexpr auto core = CoreType::vector;
+  static void run(In<Word> x, Out<Word> y) {
+    if (x[0] == 99) {
+      await([] { return may_fail.load(); });
+      throw Refusal("99 is refused");
+    }
+    y[0] = x[0] + 1;
+  }
+};
+
+}  // namespace
+
+TEST_CASE(
+    "a round that overlaps with a failed one is poisoned, also if the failed one began before rounds overlapped") {
+  may_fail = false;
+  TaskGraph graph;
+  const auto x = graph.input<Word>("x", {1});
+  const auto z = graph.input<Word>("z", {1});
+  const auto w = graph.output<Word>("w", {1});
+  const auto y = graph.output<Word>("y", {1});
+  graph.add<Late>(x, w);
+  graph.add<Late>(z, y);
+  auto session = open_pipelined<Overlapping, 2>(graph, overlapping(2));
+  const Words good(1, 1), bad(1, 99);
+  Words first(1), second(1, 7), other(1);
+  for (int i = 0; i < 50; ++i) {
+    REQUIRE(session.run_round(bind(x, good), bind(z, good), bind(w, first), bind(y, other)).ok());
+  }
+  Status of_second;
+  const auto note = [&](Status status) noexcept { of_second = status; };
+  const auto failed = session.submit_round(bind(x, bad), bind(z, good), bind(w, first), bind(y, other));
+  const auto after = session.submit_round(bind(x, good), bind(z, good), bind(w, second), bind(y, other), note);
+  REQUIRE(session.platform().engine().is_overlapping());
+  may_fail = true;
+  CHECK(session.wait(failed).code() == Errc::kernel_failed);
+  CHECK(session.wait(after).code() == Errc::poisoned);
+  CHECK(of_second.code() == Errc::poisoned);
+  CHECK(second == Words(1, 7));
+}
+
 TEST_CASE("rounds overlap once their costs were learned, and a session of one thread or told not to has none") {
   auto random = rondo::test::make_random(3);
   const RandomGraph g(random, 24);

@@ -48,7 +48,7 @@ active proctype caller() {
     e++;
     if
     :: e == 2 ->
-      // team.keep_awake: void keep_awake(bool awake) noexcept { keep_awake_.store(awake, std::memory_order_relaxed); }
+      // the threads are kept awake from now on
       if
       :: keep_awake = true
       :: skip
@@ -78,8 +78,6 @@ active proctype caller() {
   // team.stop: stopping_.store(true, std::memory_order_relaxed);
   stopping = true;
 #endif
-  // team.let_sleep: keep_awake(false);
-  keep_awake = false;
   // team.end_epoch: epoch_.fetch_add(0x8000'0000U, std::memory_order_seq_cst);
 #ifdef STOP_AT_AN_EPOCH
   skip;

@@ -53,7 +53,6 @@ class Caller {
  private:
   void check_cores() const {
     for (std::size_t c = 0; c < cores_.size(); ++c) {
-      if (cores_[c] >= detail::most_cores) refuse_core(cores_, c);
       for (std::size_t before = 0; before < c; ++before) {
         if (cores_[before] != cores_[c]) continue;
         throw Error(Errc::invalid_argument,

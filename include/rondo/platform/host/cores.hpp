@@ -22,13 +22,14 @@ using ThreadHandle = pthread_t;
 
 namespace detail {
 
-inline constexpr std::uint32_t most_cores = CPU_SETSIZE;
-
-/// Restricts a thread to these cores. Returns whether the system allowed it.
+/// Restricts a thread to these cores. Returns whether they exist and the system allowed it.
 inline bool set_cores(ThreadHandle thread, std::span<const std::uint32_t> cores) noexcept {
   cpu_set_t set;
   CPU_ZERO(&set);
-  for (const std::uint32_t core : cores) CPU_SET(core % most_cores, &set);
+  for (const std::uint32_t core : cores) {
+    if (core >= CPU_SETSIZE) return false;
+    CPU_SET(core, &set);
+  }
   return pthread_setaffinity_np(thread, sizeof set, &set) == 0;
 }
 
@@ -38,7 +39,6 @@ using ThreadHandle = std::thread::native_handle_type;
 
 namespace detail {
 
-inline constexpr std::uint32_t most_cores = 0;
 inline bool set_cores(ThreadHandle, std::span<const std::uint32_t>) noexcept { return false; }
 
 }  // namespace detail
@@ -46,7 +46,7 @@ inline bool set_cores(ThreadHandle, std::span<const std::uint32_t>) noexcept { r
 
 [[noreturn, gnu::cold]] inline void refuse_core(std::span<const std::uint32_t> cores, std::size_t which) {
   throw Error(Errc::invalid_argument,
-              Error::Text{"host: options.cores[", which, "] is core ", cores[which],
+              Error::Text{"the option cores[", which, "] is core ", cores[which],
                           ", which this machine does not have or the process may not use; `taskset -cp $$` in a shell "
                           "lists those that it may"});
 }

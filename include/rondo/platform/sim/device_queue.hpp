@@ -92,13 +92,14 @@ class DeviceQueue {
     return {};
   }
   /// A copy waits for all rounds before it; one that follows the launch first runs the round, so that commit() has
-  /// nothing left to do.
+  /// nothing left to do. A round that failed leaves the memory as it is.
   Status copy_on_device(std::uint32_t slot, const DeviceCopy& copy) noexcept {
     const bool runs_round = slots_[slot].run != nullptr;
     if (runs_round) (void)commit(slot);
     for (std::uint32_t each = 0; each < slot_count_; ++each) await(each);
     if (runs_round) slots_[slot].run = nullptr;
     has_run_ = has_run_ || runs_round;
+    if (has_run_ && !outcome(slot)) return {};
     (void)platform_.copy_on_device(copy);  // deliver() reports whether the rounds have failed
     return {};
   }

@@ -5,6 +5,7 @@
 #include <rondo/arch/costs.hpp>
 #include <rondo/error.hpp>
 #include <rondo/platform/concept.hpp>
+#include <rondo/platform/sim/halt.hpp>
 #include <rondo/types.hpp>
 
 #include <concepts>
@@ -58,6 +59,12 @@ concept LooksAtGraphs = requires { requires E::looks_at_graphs; };
 template <class E>
 concept RunsLoops = requires { requires E::runs_loops; };
 
+/// An engine that shows its Halt to what runs rounds in its place: `const Halt& halt() const noexcept`.
+template <class E>
+concept HasHalt = requires(const E& engine) {
+  { engine.halt() } noexcept -> std::same_as<const Halt&>;
+};
+
 /// An engine that records when tasks ran: `recorder()`, which has `tracer()`, `launches()` and `done()`.
 template <class E>
 concept HasRecorder = requires(E& engine) { engine.recorder().tracer(); };
@@ -96,6 +103,11 @@ class EngineOver {
   }
   [[nodiscard]] const Error::Text& failure_text() const noexcept { return inner_.failure_text(); }
   void request_stop() noexcept { inner_.request_stop(); }
+  [[nodiscard]] const Halt& halt() const noexcept
+    requires HasHalt<Inner>
+  {
+    return inner_.halt();
+  }
   void keep_awake(bool awake) noexcept { inner_.keep_awake(awake); }
   [[nodiscard]] Inner& inner() noexcept { return inner_; }
 

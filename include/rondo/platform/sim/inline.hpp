@@ -104,6 +104,7 @@ class Inline {
   [[nodiscard]] const Error::Text& failure_text() const noexcept { return halt_.text(); }
   /// Ends the current round, or otherwise the next. Thread safety: any thread.
   void request_stop() noexcept { halt_.request_stop(); }
+  [[nodiscard]] const Halt& halt() const noexcept { return halt_; }
   void keep_awake(bool) noexcept {}
 
   /// Turns the calls of all tasks into a program that runs its loops. `halt` must outlive it.

@@ -66,7 +66,7 @@ class Pool {
   [[nodiscard]] Program load(const graph::GraphView& graph, Inline::DynamicProgram calls) {
     Inline::DynamicProgram program = Inline::with_loops(graph, std::move(calls), halt_);
     const graph::GraphView outline = program.graph(graph);
-    return Program(outline, std::move(program), options_, threads_, halt_, parks_);
+    return Program(outline, std::move(program), options_, threads_, halt_, sleep_);
   }
   [[gnu::always_inline]] Status launch(Program& program) noexcept {
     running_ = &program;
@@ -99,7 +99,7 @@ class Pool {
       const Plan& plan = first.overlap_plan_;
       std::vector<const Inline::DynamicProgram*> calls;
       for (const Program* program : programs) calls.push_back(&program->calls_);
-      overlapped_ = std::unique_ptr<Replay>(new Replay(plan.nodes, plan.schedule, calls, halt_, parks_, options_.team));
+      overlapped_ = std::unique_ptr<Replay>(new Replay(plan.nodes, plan.schedule, calls, halt_, sleep_, options_.team));
     } catch (...) {
       return nullptr;
     }
@@ -110,9 +110,8 @@ class Pool {
   static void restore(Program& program, std::span<const std::byte> bytes) { program.restore(bytes); }
   [[nodiscard]] const Error::Text& failure_text() const noexcept { return halt_.text(); }
   void request_stop() noexcept { halt_.request_stop(); }
-  void keep_awake(bool awake) noexcept {
-    if (running_ != nullptr) running_->keep_awake(awake);
-  }
+  [[nodiscard]] const Halt& halt() const noexcept { return halt_; }
+  void keep_awake(bool awake) noexcept { sleep_.is_kept_awake.store(awake, std::memory_order_relaxed); }
   /// The number of threads of the schedule; 1 while it learns, 0 before the first round.
   [[nodiscard]] std::size_t threads_used() const noexcept { return running_ == nullptr ? 0 : running_->threads_used(); }
   /// The number of rounds that the program that ran last timed before its first schedule, and the number of times that
@@ -122,13 +121,13 @@ class Pool {
   }
   [[nodiscard]] std::uint32_t searches() const noexcept { return running_ == nullptr ? 0 : running_->searches(); }
   /// The number of times that a thread went to sleep for lack of a round. Thread safety: any thread.
-  [[nodiscard]] std::uint64_t parks() const noexcept { return parks_.load(std::memory_order_relaxed); }
+  [[nodiscard]] std::uint64_t parks() const noexcept { return sleep_.parks.load(std::memory_order_relaxed); }
 
  private:
   Options options_;
   std::uint32_t threads_ = 1;
   Halt halt_;
-  std::atomic<std::uint64_t> parks_{0};
+  TeamSleep sleep_;
   std::unique_ptr<Replay> overlapped_;
   Program* running_ = nullptr;
 };

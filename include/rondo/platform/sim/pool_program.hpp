@@ -58,7 +58,7 @@ struct KeptFlags {
 class PoolProgram {
  public:
   PoolProgram(const graph::GraphView& graph, Inline::DynamicProgram calls, const PoolOptions& options,
-              std::uint32_t threads, Halt& halt, std::atomic<std::uint64_t>& parks)
+              std::uint32_t threads, Halt& halt, TeamSleep& sleep)
       : graph_{graph},
         calls_{std::move(calls)},
         costs_(calls_.calls.size()),
@@ -67,7 +67,7 @@ class PoolProgram {
         options_{options},
         threads_{threads},
         halt_{halt},
-        parks_{parks} {
+        sleep_{sleep} {
     const bool is_uniform = options_.scheduling == Scheduling::uniform;
     learns_ = !is_uniform && threads_ != 1 && options_.learning_rounds != 0;
     is_settled_ = !learns_;
@@ -107,11 +107,6 @@ class PoolProgram {
     watched_ = Watched::nothing;
     until_look_ = 1;
   }
-  void keep_awake(bool awake) noexcept {
-    is_kept_awake_ = awake;
-    if (replay_ != nullptr) replay_->keep_awake(awake);
-    if (shared_ != nullptr) shared_->keep_awake(awake);
-  }
   [[nodiscard]] std::size_t threads_used() const noexcept {
     return replay_ != nullptr ? replay_->threads() : shared_ != nullptr ? shared_->threads() : 1;
   }
@@ -144,7 +139,9 @@ class PoolProgram {
     const bool has_overlap_plan = flags.overlap == OverlapPlan::planned;
     const PlanChoice choice = has_plan ? from.get<PlanChoice>() : PlanChoice{};
     const PlanChoice overlap_choice = has_overlap_plan ? from.get<PlanChoice>() : PlanChoice{};
-    const auto fits = [&](const PlanChoice& c) { return c.most_cost >= 0 && c.threads >= 2 && c.threads <= threads_; };
+    const auto fits = [&](const PlanChoice& c) {
+      return c.most_cost >= 0 && c.threads >= 2 && c.threads <= threads_ && !costs.empty();
+    };
     if (!from.is_finished() || costs.size() != costs_.size() || flags.overlap > OverlapPlan::declined ||
         !std::all_of(costs.begin(), costs.end(), [](double c) { return c >= 0 && c < 1e18; }) ||
         (has_plan && !fits(choice)) || (has_overlap_plan && !fits(overlap_choice))) {
@@ -328,13 +325,12 @@ class PoolProgram {
   }
   [[nodiscard]] std::unique_ptr<Replay> make_replay(const Plan& plan) {
     const Inline::DynamicProgram* const program = &calls_;
-    return std::unique_ptr<Replay>(new Replay(plan.nodes, plan.schedule, {&program, 1}, halt_, parks_, options_.team));
+    return std::unique_ptr<Replay>(new Replay(plan.nodes, plan.schedule, {&program, 1}, halt_, sleep_, options_.team));
   }
   void take(Plan&& plan) {
     const bool was_alone = replay_ == nullptr;
     replay_ = make_replay(plan);
     plan_ = std::move(plan);
-    replay_->keep_awake(is_kept_awake_);
     slow_looks_ = 0;
     is_forced_alone_ = false;
     if (!was_alone) return;
@@ -365,12 +361,11 @@ class PoolProgram {
   PoolOptions options_;
   std::uint32_t threads_;
   Halt& halt_;
-  std::atomic<std::uint64_t>& parks_;
+  TeamSleep& sleep_;
   std::atomic<bool> has_learned_{false};
   std::atomic<bool> expects_overlap_{false};
-  bool learns_ = true;       ///< whether the costs of its tasks are learned
-  bool is_settled_ = false;  ///< whether it is decided how its own rounds run: on `replay_`, or on one thread
-  bool is_kept_awake_ = false;
+  bool learns_ = true;            ///< whether the costs of its tasks are learned
+  bool is_settled_ = false;       ///< whether it is decided how its own rounds run: on `replay_`, or on one thread
   bool is_forced_alone_ = false;  ///< several threads should be faster, but are not
   Watched watched_ = Watched::nothing;
   std::uint32_t until_look_ = 1;  ///< launches until the next one that calls launch_watched()

@@ -43,10 +43,10 @@ namespace rondo::platform::sim {
 class Replay {
  public:
   /// `programs`: the calls of each slot, in the order of the graph. The calling thread is one of the threads during
-  /// wait() and await(). With several slots, no round begins before open(). `parks` counts how often a thread goes to
-  /// sleep. @throws Error out_of_resources if a thread cannot be started; errors of WorkerTeam
+  /// wait() and await(). With several slots, no round begins before open().
+  /// @throws Error out_of_resources if a thread cannot be started; errors of WorkerTeam
   Replay(const NodeGraph& graph, const Schedule& schedule, std::span<const Inline::DynamicProgram* const> programs,
-         Halt& halt, std::atomic<std::uint64_t>& parks, const TeamOptions& team);
+         Halt& halt, TeamSleep& sleep, const TeamOptions& team);
   Replay(const Replay&) = delete;
   Replay& operator=(const Replay&) = delete;
   ~Replay() {
@@ -125,7 +125,6 @@ class Replay {
     caller_waits_.store(false, std::memory_order_relaxed);  // model: overlap.waits_no_more
   }
   [[nodiscard]] Status status(std::uint32_t slot) noexcept { return halt_.status_of(epochs_[slot]); }
-  void keep_awake(bool awake) noexcept { team_.keep_awake(awake); }
   [[nodiscard]] std::size_t threads() const noexcept { return threads_; }
 
  private:
@@ -205,10 +204,13 @@ class Replay {
     return word(claims_, batch).compare_exchange_strong(before, epoch, std::memory_order_relaxed);
   }
 
+  /// The number of a round for `halt_`, which numbers of different Replays must not reach: all rounds before those that
+  /// overlap have 0.
+  [[nodiscard]] std::uint32_t number_of(std::uint32_t epoch) const noexcept { return overlaps_ ? epoch : 0; }
   void run(const Batch& batch, std::uint32_t epoch) noexcept {
     const std::uint32_t first_call = round(epoch).first_call;
     for (std::uint32_t node = batch.first_node; node != batch.node_end; ++node) {
-      if (!halt_.requested() || !halt_.skips(epoch)) [[likely]]
+      if (!halt_.requested() || !halt_.skips(number_of(epoch))) [[likely]]
         run_calls(node_calls_[node], first_call, epoch);
       word(done_, node).store(epoch, std::memory_order_release);  // model: replay.done
     }
@@ -219,7 +221,7 @@ class Replay {
     try {
       for (; call != range.end; ++call) calls[call].entry(calls[call].args);
     } catch (...) {
-      halt_.record(tasks_[call], epoch);
+      halt_.record(tasks_[call], number_of(epoch));
     }
   }
 

@@ -17,7 +17,7 @@ namespace rondo::platform::sim {
 
 inline Replay::Replay(const NodeGraph& graph, const Schedule& schedule,
                       std::span<const Inline::DynamicProgram* const> programs, Halt& halt,
-                      std::atomic<std::uint64_t>& parks, const TeamOptions& team)
+                      TeamSleep& sleep, const TeamOptions& team)
     : calls_(programs.size() * programs[0]->calls.size()),
       tasks_(programs[0]->calls.size()),
       lanes_(schedule.order.size()),
@@ -30,7 +30,7 @@ inline Replay::Replay(const NodeGraph& graph, const Schedule& schedule,
       call_count_{static_cast<std::uint32_t>(tasks_.size())},
       halt_{halt},
       spins_{team.spins.within_rounds},
-      team_(threads_ - 1, *this, parks, team) {
+      team_(threads_ - 1, *this, sleep, team) {
   const auto next_line = [](std::uint32_t i) { return (i + per_line - 1) / per_line * per_line; };
   const double batch_cost = std::max(2000.0, schedule.makespan / 64);
 

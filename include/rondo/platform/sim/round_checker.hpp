@@ -354,6 +354,7 @@ class RoundChecker {
   [[nodiscard]] std::uint64_t unwritten(std::uint32_t tensor, const std::byte* first_run, const std::byte* second_run,
                                         std::uint64_t& first) const noexcept {
     const graph::TensorRecord& record = graph_.tensors[tensor];
+    if (record.count == 0) return 0;
     const std::uint64_t size = record.bytes / record.count;
     std::uint64_t elements = 0;
     for (std::uint64_t at = record.bytes; at != 0;) {

@@ -71,6 +71,9 @@ class TaskStream {
   /// From the next round on, these cores run the tasks, and this thread, which has no worker threads, hands them out.
   void use_cores(const TaskCores& cores) noexcept { cores_ = cores; }
 
+  /// From the next round on, a stop that is requested there ends the round.
+  void stop_with(const Halt& halt) noexcept { halt_ = &halt; }
+
   /// Begins a round, whose tasks are numbered from `first` on.
   void begin_round(std::uint64_t first) noexcept {
     first_ = first;
@@ -143,6 +146,14 @@ class TaskStream {
   }
   /// Starts no further task in this round; the caller makes the round fail.
   void abandon() noexcept { mode_.store(Mode::failed, std::memory_order_relaxed); }
+  /// Whether the round has failed, or stops now because that was requested. The orchestrating thread only.
+  [[nodiscard]] bool ends_early() noexcept {
+    if (failed()) return true;
+    if (halt_ == nullptr || !halt_->is_stop_requested()) [[likely]]
+      return false;
+    fail(Status{Errc::stopped}.poisoning(), {});
+    return true;
+  }
   [[nodiscard]] bool failed() const noexcept { return mode_.load(std::memory_order_relaxed) == Mode::failed; }
   /// The status of the round, once all its tasks are done.
   [[nodiscard]] Status status() const noexcept { return status_; }
@@ -349,6 +360,7 @@ class TaskStream {
   std::uint64_t first_ = 0;
   Status status_;
   Error::Text failure_;
+  const Halt* halt_ = nullptr;
   TaskTracer tracer_;
   TaskCores cores_;
   CoreQueue for_cores_[core_type_count];

@@ -22,17 +22,23 @@ struct TeamOptions {
   SpinLimits spins = {};                  ///< for how long threads spin before they sleep
 };
 
+/// How the threads of teams sleep; several teams share one.
+struct alignas(64) TeamSleep {
+  std::atomic<std::uint64_t> parks{0};     ///< how often a thread went to sleep
+  std::atomic<bool> is_kept_awake{false};  ///< whether threads spin from one epoch to the next and never sleep
+};
+
 /// Threads that repeat the same work each time the epoch changes. Between two epochs they spin, then sleep.
 ///
-/// Thread safety: start(), keep_awake() and the destructor from one thread. Cost of start(): one store and one load,
+/// Thread safety: start() and the destructor from one thread. Cost of start(): one store and one load,
 /// and a system call if a thread sleeps.
 template <class Work>
 class WorkerTeam {
  public:
-  /// Starts `count` threads, numbered from 1, which call `work.work(worker, epoch)`; the caller is worker 0. `parks`
-  /// counts how often one goes to sleep. @throws Error out_of_resources; invalid_argument if a core is not available
-  WorkerTeam(std::size_t count, Work& work, std::atomic<std::uint64_t>& parks, const TeamOptions& options)
-      : work_{work}, parks_{parks}, spins_before_sleep_{options.spins.between_rounds} {
+  /// Starts `count` threads, numbered from 1, which call `work.work(worker, epoch)`; the caller is worker 0.
+  /// @throws Error out_of_resources; invalid_argument if a core is not available
+  WorkerTeam(std::size_t count, Work& work, TeamSleep& sleep, const TeamOptions& options)
+      : work_{work}, sleep_{sleep}, spins_before_sleep_{options.spins.between_rounds} {
     threads_.reserve(count);
     try {
       for (std::size_t w = 1; w <= count; ++w) {
@@ -59,10 +65,6 @@ class WorkerTeam {
 
   [[nodiscard]] std::uint32_t epoch() const noexcept { return epoch_.load(std::memory_order_acquire); }
 
-  /// While kept awake, threads spin from one epoch to the next and never sleep.
-  // model: team.keep_awake
-  void keep_awake(bool awake) noexcept { keep_awake_.store(awake, std::memory_order_relaxed); }
-
  private:
   void run(std::size_t worker) noexcept {
     for (std::uint32_t epoch = 0;;) {
@@ -72,7 +74,7 @@ class WorkerTeam {
     }
   }
   std::uint32_t await_other_than(std::uint32_t seen) noexcept {
-    for (unsigned i = 0; i < spins_before_sleep_ || keep_awake_.load(std::memory_order_relaxed); ++i) {
+    for (unsigned i = 0; i < spins_before_sleep_ || sleep_.is_kept_awake.load(std::memory_order_relaxed); ++i) {
       if (const std::uint32_t now = epoch_.load(std::memory_order_acquire); now != seen) return now;
       if (i < spins_before_sleep_) {
         pause();
@@ -80,7 +82,7 @@ class WorkerTeam {
         std::this_thread::yield();  // after a long time, lets other programs use the core
       }
     }
-    parks_.fetch_add(1, std::memory_order_relaxed);
+    sleep_.parks.fetch_add(1, std::memory_order_relaxed);
     asleep_.fetch_add(1, std::memory_order_seq_cst);  // model: team.count
     // model: team.sleep
     while (epoch_.load(std::memory_order_seq_cst) == seen) epoch_.wait(seen, std::memory_order_seq_cst);
@@ -89,7 +91,6 @@ class WorkerTeam {
   }
   void stop() noexcept {
     stopping_.store(true, std::memory_order_relaxed);  // model: team.stop
-    keep_awake(false);                                 // model: team.let_sleep
     // model: team.end_epoch
     epoch_.fetch_add(0x8000'0000U, std::memory_order_seq_cst);  // differs from any epoch of a round
     epoch_.notify_all();                                        // model: team.wake_all
@@ -97,11 +98,10 @@ class WorkerTeam {
   }
 
   Work& work_;
-  std::atomic<std::uint64_t>& parks_;
+  TeamSleep& sleep_;
   unsigned spins_before_sleep_;  ///< in pauses
   alignas(64) Signal epoch_{0};
   alignas(64) std::atomic<std::uint32_t> asleep_{0};
-  std::atomic<bool> keep_awake_{false};
   std::atomic<bool> stopping_{false};
   std::vector<std::thread> threads_;
 };

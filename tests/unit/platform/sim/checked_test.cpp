@@ -756,3 +756,28 @@ TEST_CASE_TEMPLATE("Descriptors of memory that a round binds follow it into the 
   REQUIRE(session.run_round(bind(x, hx), bind(y, hy)).ok());
   CHECK(hx == Floats(16, ++expected));
 }
+
+namespace {
+
+struct Both {
+  static constexpr std::string_view name = "both";
+  static constexpr auto core = CoreType::vector;
+  static void run(In<float> x, Out<float> y, Out<float> none) {
+    for (std::size_t i = 0; i < y.size(); ++i) y[i] = x[i] + static_cast<float>(none.size());
+  }
+};
+
+}  // namespace
+
+TEST_CASE("A check of a task that writes one tensor without elements and one with some finds nothing") {
+  TaskGraph graph;
+  const Dim k = graph.dim("k");
+  const auto x = graph.input<float>("x", {4});
+  const auto y = graph.output<float>("y", {4});
+  const auto none = graph.output<float>("none", {k});
+  graph.add<Both>(x, y, none);
+  auto session = open_shaped<A2A3SimOn<Checked<platform::sim::Inline>>>(std::move(graph));
+  std::vector<float> hx(4, 2), hy(4), nothing;
+  CHECK(session.run_round(bind(x, hx), bind(y, hy), bind(none, nothing)).ok());
+  CHECK(hy == hx);
+}

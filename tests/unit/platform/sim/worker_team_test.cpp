@@ -34,18 +34,18 @@ TEST_CASE("each thread of a team works once for each epoch, whether it spins, sl
   for (const unsigned spins : {0U, 20U, 1000U}) {
     CAPTURE(spins);
     Readers readers;
-    std::atomic<std::uint64_t> parks{0};
-    WorkerTeam<Readers> team(3, readers, parks, {.spins = {.between_rounds = spins}});
+    TeamSleep sleep;
+    WorkerTeam<Readers> team(3, readers, sleep, {.spins = {.between_rounds = spins}});
     const std::uint32_t epochs = 600;
     for (std::uint32_t epoch = 1; epoch <= epochs; ++epoch) {
-      if (epoch % 100 == 0) team.keep_awake(epoch % 200 == 0);
+      if (epoch % 100 == 0) sleep.is_kept_awake = epoch % 200 == 0;
       readers.written = epoch;
       team.start(epoch);
       while (readers.done.load(std::memory_order_acquire) != 3 * epoch) std::this_thread::yield();
     }
     CHECK(readers.wrong.load() == 0);
     CHECK(readers.read == std::vector<std::uint32_t>{0, epochs, epochs, epochs});
-    if (spins == 0) CHECK(parks.load() > 0);
+    if (spins == 0) CHECK(sleep.parks.load() > 0);
   }
 }
 
@@ -53,12 +53,12 @@ TEST_CASE("a team ends at any moment: before its threads run, while they fall as
   struct Nothing {
     void work(std::size_t, std::uint32_t) noexcept {}
   } nothing;
-  std::atomic<std::uint64_t> parks{0};
+  TeamSleep sleep;
   for (std::uint32_t i = 0; i < 100; ++i) {
-    WorkerTeam<Nothing> team(2, nothing, parks, {.spins = {.between_rounds = i % 7 * 30}});
-    team.keep_awake(i % 3 == 0);
+    WorkerTeam<Nothing> team(2, nothing, sleep, {.spins = {.between_rounds = i % 7 * 30}});
+    sleep.is_kept_awake = i % 3 == 0;
     for (std::uint32_t epoch = 1; epoch <= i % 4; ++epoch) team.start(epoch);
     if (i % 5 == 0) std::this_thread::yield();
   }
-  CHECK(parks.load() <= 100 * 2 * 5);  // no thread parks more often than epochs change, and once before
+  CHECK(sleep.parks.load() <= 100 * 2 * 5);  // no thread parks more often than epochs change, and once before
 }

@@ -83,6 +83,7 @@ class Orchestration {
           orchestrator{options, threads, arch::limits_of<typename Sim::Arch>, graph.view()},
           heaps{platform, orchestrator.heap_bytes(), Bytes{Sim::Arch::arena_alignment}} {
       orchestrator.place_heaps(heaps.base().address());
+      if constexpr (HasHalt<Engine>) orchestrator.stream().stop_with(platform.engine().halt());
       if constexpr (HasRecorder<Engine>) orchestrator.stream().trace(platform.engine().recorder().tracer());
     }
     Sim& platform;

@@ -83,6 +83,7 @@ class StreamCore {
   Status end_round() noexcept {
     close_tensors();
     for (std::uint32_t times = 0; reclaim(), !all_reclaimed();) {
+      (void)stream_.ends_early();
       if (stream_.help()) {
         times = 0;
       } else {
@@ -122,7 +123,7 @@ class StreamCore {
   [[nodiscard]] ScopeRing& ring() noexcept { return rings_[current().ring]; }
 
   void check_running() {
-    if (stream_.failed()) [[unlikely]]
+    if (stream_.ends_early()) [[unlikely]]
       throw Stopped{};
   }
 

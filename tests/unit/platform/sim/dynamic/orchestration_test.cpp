@@ -15,6 +15,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -307,4 +308,25 @@ TEST_CASE("An orchestration is told what is wrong with a tensor, a view or a tas
   const Status status = session.run_round(bind(x, hx), bind(y, hy));
   CHECK_MESSAGE(status.ok(), std::string(session.explain(status).c_str()));
   CHECK(hy == std::vector<float>(16, 2));
+}
+
+TEST_CASE_TEMPLATE("A stop that is requested ends an orchestrated round that would not end", P, A2A3Sim,
+                   A2A3SimOn<Pool>) {
+  TaskGraph interface;
+  const auto x = interface.input<float>("x", {16});
+  const auto y = interface.output<float>("y", {16});
+  bool is_endless = false;
+  std::function<void()> stop;
+  auto session = open<P, OrchestratedOn<runtime::TensorMapRingBuffer>>(interface, [&](auto& round) {
+    round.template add<AddOne>(x, y);
+    if (!is_endless) return;
+    stop();
+    for (;;) round.template add<AddOne>(x, y);
+  });
+  stop = [&] { session.request_stop(); };
+  std::vector<float> hx(16, 1), hy(16);
+  REQUIRE(session.run_round(bind(x, hx), bind(y, hy)).ok());
+  is_endless = true;
+  CHECK(session.run_round(bind(x, hx), bind(y, hy)).code() == Errc::stopped);
+  CHECK(session.run_round(bind(x, hx), bind(y, hy)).code() == Errc::poisoned);
 }

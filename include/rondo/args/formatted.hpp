@@ -6,6 +6,7 @@
 #include <rondo/args/layout.hpp>
 #include <rondo/graph/task_graph.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -110,20 +111,26 @@ class FormattedTask {
     std::vector<Slot> slots(size.slots);
     (void)try_lay_out(format, signature, slots);
     block_bytes_ = size.block_bytes;
-    bool has_tiling = false;
+    // The tiling data stand behind the block: those of the kernel, then those of each sub-node.
+    std::vector<Tiling> tilings{{&operands, block_bytes_}};
+    for (const Operands& node : operands.nodes_) tilings.push_back({&node, tilings.back().end()});
     for (const Slot& slot : slots) {
+      Tiling& tiling =
+          *std::find_if(tilings.begin(), tilings.end(), [&](const Tiling& t) { return t.of == &operands_of(slot); });
       records_.push_back(detail::record_of(
-          graph_, slot, block_bytes_, [](std::uint32_t tensor) { return tensor; },
+          graph_, slot, tiling.offset, [](std::uint32_t tensor) { return tensor; },
           [this](const Slot& of_address) { return address(of_address); }));
-      has_tiling = has_tiling || slot.kind == SlotKind::tiling;
+      tiling.is_reached = tiling.is_reached || slot.kind == SlotKind::tiling;
     }
-    if (has_tiling != !operands.tiling_.empty()) {
-      fail(has_tiling ? "has a format with {t}, but its operands hold no tiling data"
-                      : "has tiling data, but its format has no {t}, through which they are reached");
-    }
-    for (const ArgWord word : operands.tiling_) {
-      records_.push_back({graph::ArgRecord::Kind::scalar, Access::read, 0, word, block_bytes_});
-      block_bytes_ += static_cast<std::uint32_t>(sizeof(ArgWord));
+    for (const Tiling& tiling : tilings) {
+      if (tiling.is_reached != !tiling.of->tiling_.empty()) {
+        fail(tiling.is_reached ? "has a format with {t}, but its operands hold no tiling data"
+                               : "has tiling data, but its format has no {t}, through which they are reached");
+      }
+      for (const ArgWord word : tiling.of->tiling_) {
+        records_.push_back({graph::ArgRecord::Kind::scalar, Access::read, 0, word, block_bytes_});
+        block_bytes_ += static_cast<std::uint32_t>(sizeof(ArgWord));
+      }
     }
     for (const Touched& touched : touched_) {
       if (!touched.placed) {
@@ -147,6 +154,16 @@ class FormattedTask {
   struct Shapes {
     std::vector<Shape> instances;
     std::vector<Parameter> parameters;
+  };
+
+  /// The tiling data of the kernel or of a sub-node.
+  struct Tiling {
+    const Operands* of;
+    std::uint32_t offset;     ///< from the start of the block
+    bool is_reached = false;  ///< whether a word of the block points to them
+    [[nodiscard]] std::uint32_t end() const {
+      return offset + static_cast<std::uint32_t>(sizeof(ArgWord) * of->tiling_.size());
+    }
   };
 
   [[noreturn]] void fail(const char* what) const {

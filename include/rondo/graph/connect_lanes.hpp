@@ -96,7 +96,6 @@ RONDO_INLINE Lanes fold_lanes(const GraphView& graph, const Lanes& lanes, std::s
   folded.order = lanes.order;
   folded.lane_of = lanes.lane_of;
   for (std::uint32_t& lane : folded.lane_of) lane = lane == Lanes::none ? lane : lane % folded.count;
-  folded.one_lane_ns = lanes.one_lane_ns;
   detail::connect(folded, graph, detail::Predecessors(graph));
   return folded;
 }

@@ -92,7 +92,6 @@ class Dealer {
     lanes.count = 0;  // lanes are used in order, but not always all of them
     while (lanes.count < count && last_[lanes.count] != Lanes::none) ++lanes.count;
     connect(lanes, graph_, predecessors_);
-    lanes.one_lane_ns = all_ns_;
     lanes.predicted_ns = play_lanes(graph_, lanes, chip_, costs_, [](const LaneRun&) {});
     return lanes;
   }
@@ -278,7 +277,8 @@ RONDO_INLINE std::vector<double> task_costs(const GraphView& graph, const LaneRu
 RONDO_INLINE Lanes deal_lanes(const GraphView& graph, const LaneRules& rules) {
   std::size_t tasks = graph.tasks.size();
   if (tasks != 0 && graph.tasks[0].fills) --tasks;
-  if (rules.lanes == 1 || tasks < 2 || tasks > most_dealt_tasks) return {};
+  const bool has_lanes = rules.lanes != 1 && rules.most_lanes > 1 && graph.loops.empty();
+  if (!has_lanes || tasks < 2 || tasks > most_dealt_tasks) return {};
   const auto most = static_cast<std::uint32_t>(std::min<std::size_t>(rules.most_lanes, tasks));
   detail::Dealer dealer(graph, rules);
   if (rules.lanes != 0) {

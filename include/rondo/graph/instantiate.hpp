@@ -114,8 +114,8 @@ namespace rondo::graph {
     bool writes_any = false;
     for (std::uint32_t a = task.first_arg; a < task.first_arg + task.arg_count; ++a) {
       ArgRecord& arg = result.args_[a];
-      const TensorRecord& tensor = result.tensors_[arg.tensor];
       if (arg.kind == ArgRecord::Kind::extent && graph.tensors()[arg.tensor].is_symbolic()) {
+        const TensorRecord& tensor = result.tensors_[arg.tensor];
         arg.bits = arg.dimension == ArgRecord::all_elements ? static_cast<ArgWord>(tensor.count)
                                                             : tensor.shape.extent(arg.dimension);
       }
@@ -125,7 +125,7 @@ namespace rondo::graph {
       }
       if (arg.is_address() && writes(arg.access)) {
         writes_any = true;
-        writes_elements = writes_elements || tensor.count != 0;
+        writes_elements = writes_elements || result.tensors_[arg.tensor].count != 0;
       }
     }
     if (task.blocks == 0 || (writes_any && !writes_elements)) task.idle = true;

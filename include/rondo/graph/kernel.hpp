@@ -27,6 +27,7 @@ struct DeclaredArgs;
 struct InPlace {
   std::size_t out = 0;
   std::size_t in = 0;
+  friend constexpr bool operator==(const InPlace&, const InPlace&) noexcept = default;
 };
 
 /// Declared by a kernel that requires one of its workspaces, a parameter of run counted from 0, to be zero at the
@@ -36,6 +37,7 @@ struct InPlace {
 struct Zeros {
   std::size_t parameter = 0;
   Zeroed when = Zeroed::each_round;
+  friend constexpr bool operator==(const Zeros&, const Zeros&) noexcept = default;
 };
 
 namespace detail {
@@ -283,6 +285,19 @@ template <class K>
 consteval bool has_args_of_its_wide() {
   if constexpr (DeclaresArgs<K> && DeclaresArgs<typename K::Wide>) return K::args.view() == K::Wide::args.view();
   return !DeclaresArgs<K> && !DeclaresArgs<typename K::Wide>;
+}
+
+/// Whether a kernel and its Wide state the same where a task has one record for both.
+template <class K>
+consteval bool states_what_its_wide_states() {
+  using W = typename K::Wide;
+  bool is_same = StatesThreads<K> == StatesThreads<W> && StatesSharedBytes<K> == StatesSharedBytes<W> &&
+                 WorksInPlace<K> == WorksInPlace<W> && WantsZeros<K> == WantsZeros<W>;
+  if constexpr (StatesThreads<K> && StatesThreads<W>) is_same = is_same && K::threads == W::threads;
+  if constexpr (StatesSharedBytes<K> && StatesSharedBytes<W>) is_same = is_same && K::shared_bytes == W::shared_bytes;
+  if constexpr (WorksInPlace<K> && WorksInPlace<W>) is_same = is_same && InPlace{K::in_place} == InPlace{W::in_place};
+  if constexpr (WantsZeros<K> && WantsZeros<W>) is_same = is_same && Zeros{K::zeros} == Zeros{W::zeros};
+  return is_same;
 }
 
 template <class K>

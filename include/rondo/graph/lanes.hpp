@@ -33,7 +33,6 @@ struct Lanes {
   std::vector<std::uint32_t> lane_of{};  ///< by task; none: the fill, which comes before all lanes
   std::vector<Wait> waits{};             ///< in the order of their tasks; none is implied by the others
   std::vector<Join> joins{};             ///< in the order in which they take place
-  double one_lane_ns = 0;                ///< predicted time of a round on one lane
   double predicted_ns = 0;               ///< predicted time of a round on these lanes
 
   std::vector<std::uint32_t> place{};  ///< by task: the number of tasks before it in its lane

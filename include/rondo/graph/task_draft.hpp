@@ -216,9 +216,11 @@ constexpr void TaskGraph::widen(graph::TaskRecord& task) const {
 constexpr TaskId TaskGraph::add_laid_out(std::string_view name, CoreType core, Blocks blocks, KernelEntry entry,
                                          const std::vector<graph::ArgRecord>& args, std::uint32_t block_bytes) {
   if (!std::is_constant_evaluated() && entry == nullptr) fail_task(name, {"has no function; pass a void(*)(int64_t*)"});
+  if (block_bytes % 8 != 0) fail_task(name, {"has an argument block of ", block_bytes, " bytes; they are words of 8"});
   for (const graph::ArgRecord& arg : args) {
-    const bool is_there = !arg.is_address() || arg.tensor < tensors_.size();
-    if (!is_there || arg.offset > block_bytes || arg.width > block_bytes - arg.offset || block_bytes % 8 != 0) {
+    const bool is_of_tensor = arg.is_address() || arg.kind == graph::ArgRecord::Kind::extent;
+    const bool is_there = !is_of_tensor || arg.tensor < tensors_.size();
+    if (!is_there || arg.offset > block_bytes || arg.width > block_bytes - arg.offset) {
       fail_task(name, {"has a word outside of its argument block, or of no tensor of this graph"});
     }
   }
@@ -334,6 +336,9 @@ constexpr TaskId TaskGraph::add_checked(Blocks blocks, detail::ParameterList<P..
     if constexpr (HasWide<K>) {
       static_assert(detail::has_args_of_its_wide<K>(),
                     "rondo: a kernel and its Wide are handed the same arguments; declare the same args format in both");
+      static_assert(detail::states_what_its_wide_states<K>(),
+                    "rondo: a kernel and its Wide run with the same threads, shared_bytes, in_place and zeros; state "
+                    "them in both");
       graph::TaskRecord& record = tasks_.back();
       record.wide_name = wide_name;
       record.wide_entry = &detail::kernel_entry<typename K::Wide>;

@@ -88,7 +88,7 @@ constexpr TensorKey TaskGraph::push_tensor(std::string_view wanted, graph::Tenso
   record.name = intern(wanted);
   names_.reserve_one(tensor_name());
   tensors_.push_back(record);
-  names_.add(wanted);
+  names_.add(name(record.name));  // `wanted` may have been part of the text, which has grown
   return key;
 }
 
@@ -191,10 +191,11 @@ constexpr void TaskGraph::declare_view(TensorKey tensor, TensorKey source, const
     moved = dim_of(moved, from.view_first) + dim_of(first.dim, static_cast<std::uint64_t>(first.value));
     check_dim(moved, "view", name(to.name), where);
   }
-  const bool is_known = moved.empty() && !to.is_symbolic() && !tensors_[root].is_symbolic();
-  if (is_known && (to.view_first > tensors_[root].count || to.count > tensors_[root].count - to.view_first)) {
-    fail({"tensor '", name(to.name), "' of ", to.count, " elements goes beyond the ", tensors_[root].count, " of '",
-          name(tensors_[root].name), "'"});
+  const bool is_known = first.dim.empty() && !to.is_symbolic() && !from.is_symbolic();
+  const auto skipped = static_cast<std::uint64_t>(first.value);
+  if (is_known && (skipped > from.count || to.count > from.count - skipped)) {
+    fail({"tensor '", name(to.name), "' of ", to.count, " elements goes beyond the ", from.count, " of '",
+          name(from.name), "'"});
   }
   if (!moved.empty()) {
     symbolic_sizes_.push_back({graph::SymbolicSize::Of::view, 0, index(tensor.tensor()), SymbolicShape{Extent{moved}}});

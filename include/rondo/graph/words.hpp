@@ -33,14 +33,18 @@ using CostEntry = double (*)(const ArgWord* args);
 /// The number of blocks of a task; each runs the whole kernel with its own `Block`.
 struct Blocks {
   std::uint32_t count = 1;
-  Dim dim{};  ///< the count, if it is symbolic
+  Dim dim{};  ///< the count, if it has symbols
 
   constexpr Blocks() noexcept = default;
   /// A count that is negative or above 2^32-1 becomes 0, which add() refuses.
   template <std::integral Integer>
   constexpr explicit Blocks(Integer n) noexcept
       : count{std::in_range<std::uint32_t>(n) ? static_cast<std::uint32_t>(n) : 0} {}
-  constexpr explicit Blocks(const Dim& n) noexcept : dim{n} {}
+  constexpr explicit Blocks(const Dim& n) noexcept {
+    const Extent extent{n};
+    if (extent.dim.empty()) *this = Blocks{extent.value};
+    dim = extent.dim;
+  }
 };
 
 /// A kernel's parameter that the launch provides: the index of the running block, and the number of blocks.

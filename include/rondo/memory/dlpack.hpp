@@ -14,6 +14,7 @@
 #include <rondo/tensor/strided_layout.hpp>
 
 #include <dlpack/dlpack.h>
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
@@ -59,11 +60,12 @@ template <Element T>
   }
   if (tensor.ndim < 0) fail({"it has ", tensor.ndim, " dimensions"});
   if (tensor.ndim > 0 && tensor.shape == nullptr) fail({"it has no shape"});
+  const bool is_empty = std::count(tensor.shape, tensor.shape + tensor.ndim, 0) != 0;  // then strides mean nothing
   std::size_t count = 1;
   for (int d = tensor.ndim; d-- > 0;) {
     const std::int64_t extent = tensor.shape[d];
     if (extent < 0) fail({"dimension ", d, " has extent ", extent});
-    if (!may_have_strides && tensor.strides != nullptr && extent != 1 &&
+    if (!may_have_strides && tensor.strides != nullptr && extent != 1 && !is_empty &&
         tensor.strides[d] != static_cast<std::int64_t>(count)) {
       fail({"dimension ", d, " has stride ", tensor.strides[d], ", without gaps it would be ", count,
             "; make it contiguous first, or take its host_view or device_view"});

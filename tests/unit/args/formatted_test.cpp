@@ -134,6 +134,38 @@ TEST_CASE("The patterns of a super-kernel find the operands of their node") {
   CHECK(hy == std::vector<float>{16, 27, 38, 49});
 }
 
+TEST_CASE("The tiling data of a super-kernel and of its node are apart, and each is a scalar of the task") {
+  FourInputs g;
+  const auto y = g.graph.output<float>("y", {4});
+  args::Operands io;
+  io.input(g.a).output(y).tiling(std::int32_t{2}).node(7, args::Operands().input(g.b).tiling(3).tiling(5));
+  const auto task = args::add_formatted(
+      g.graph, "scaled", CoreType::vector,
+      +[](ArgWord* args) {
+        const auto *own = at<const ArgWord>(args[2]), *its = at<const ArgWord>(args[4]);
+        for (std::size_t i = 0; i < 4; ++i) {
+          at<float>(args[1])[i] = static_cast<float>(own[0]) * at<const float>(args[0])[i] +
+                                  static_cast<float>(its[0] + 100 * its[1]) * at<const float>(args[3])[i];
+        }
+      },
+      "{i0*}{o0*}{t}{skn7i0*}{skn7t}", io);
+  auto session = open<A2A3Sim>(g.graph);
+  std::vector<float> ha(4, 1), hb(4, 1), hc(4), hy(4);
+  REQUIRE(session.run_round(bind(g.a, ha), bind(g.b, hb), bind(g.c, hc), bind(y, hy)).ok());
+  CHECK(hy == std::vector<float>(4, 2 + 3 + 500));
+  REQUIRE(session.set_scalar(task, 1, 4).ok());
+  REQUIRE(session.run_round(bind(g.a, ha), bind(g.b, hb), bind(g.c, hc), bind(y, hy)).ok());
+  CHECK(hy == std::vector<float>(4, 2 + 4 + 500));
+  const auto refused = [&](std::string_view format, const args::Operands& operands) {
+    TaskGraph copy = g.graph;
+    return raised([&] { args::add_formatted(copy, "kernel", CoreType::vector, &fused, format, operands); }).text;
+  };
+  CHECK(says(refused("{i0*}{o0*}{t}{skn7i0*}", io), "has no {t}"));
+  args::Operands without;
+  without.input(g.a).output(y).node(7, args::Operands().input(g.b));
+  CHECK(says(refused("{i0*}{o0*}{skn7i0*}{skn7t}", without), "no tiling data"));
+}
+
 TEST_CASE("A tensor that is input and output is updated, optional ones that are not there are null") {
   TaskGraph graph;
   const auto s = graph.inout<float>("s", {4});

@@ -7,6 +7,7 @@
 
 #include <rondo/arch/a2a3.hpp>
 #include <rondo/graph/connect_lanes.hpp>
+#include <rondo/graph/loops.hpp>
 
 #include <doctest/doctest.h>
 #include <random.hpp>
@@ -181,8 +182,7 @@ TEST_CASE("Chains, single tasks and tasks that are shorter than a wait stay on o
 
 TEST_CASE("Long independent tasks take as many lanes as there are cores, and the prediction says what that brings") {
   const Lanes lanes = deal_to(dealt::independent(480), 100'000);
-  CHECK(lanes.count == 24);  // cube cores
-  CHECK(lanes.one_lane_ns == 48e6);
+  CHECK(lanes.count == 24);                              // cube cores
   CHECK(lanes.predicted_ns == 2e6 + 2'000 + 5 * 2'000);  // twenty each, the start, and five joins one after the other
   CHECK(lanes.waits.size() == 23);
   CHECK(lanes.joins.size() == 23);
@@ -254,4 +254,22 @@ TEST_CASE("A frozen graph carries its lanes along when it moves") {
   CHECK(moved.view().lanes == lanes);
   CHECK(lanes->count == 4);
   CHECK(deal(freeze(g), rules_for(ns, 1)).view().lanes == nullptr);
+}
+
+TEST_CASE("A graph with loops is not dealt, nor one for which one lane is the most") {
+  TaskGraph graph;
+  const auto done = graph.workspace<std::int32_t>("done", {1});
+  std::vector<InputOutput<float>> all;
+  for (int i = 0; i < 6; ++i) all.push_back(graph.inout<float>("x" + std::to_string(i), {4}));
+  for (const auto& x : all) graph.add<Stated>(x, 1.0F);
+  LaneRules rules{arch::chip_of<arch::A2A3>, 3};
+  CHECK(deal(freeze(graph), rules).view().lanes != nullptr);
+  TaskGraph looped = graph;
+  looped.repeat_until(done, 3, [&] {
+    looped.add<Stated>(all[0], 1.0F);
+    looped.add_raw("decide", CoreType::vector, +[](ArgWord*) {}, writes(done));
+  });
+  CHECK(deal(freeze(looped), rules).view().lanes == nullptr);
+  rules.most_lanes = 0;
+  CHECK(deal(freeze(graph), rules).view().lanes == nullptr);
 }

@@ -304,6 +304,14 @@ TEST_CASE("Symbols have names of their own, and serve their own graph") {
   CHECK(raised([&] { (void)graph.dim("one more"); }).code == Errc::limit_exceeded);
 }
 
+TEST_CASE("A graph of symbols and no tensors is instantiated") {
+  TaskGraph graph;
+  const Dim n = graph.dim("n");
+  (void)graph.add_raw("kernel", CoreType::vector, Blocks{n}, +[](ArgWord*) {}, 5);
+  const std::int64_t values[] = {3};
+  CHECK(instantiate(graph, values).tasks()[0].blocks == 3);
+}
+
 TEST_CASE("A task of no blocks writes nothing that others could read") {
   TaskGraph graph;
   const Dim blocks = graph.dim("blocks");

@@ -36,6 +36,17 @@ TEST_CASE("A graph that was moved from is empty, and takes tensors again") {
   CHECK_THROWS_AS((void)graph.input<float>("x1", {2}), Error);
 }
 
+TEST_CASE("A tensor may be given the name of a task of the same graph, and no other then has it") {
+  TaskGraph graph;
+  for (int i = 0; i < 100; ++i) {
+    CAPTURE(i);
+    const std::string name = "task of some length, number " + std::to_string(i);
+    graph.add_raw(name, CoreType::vector, +[](ArgWord*) {});
+    (void)graph.workspace<float>(graph.name(graph.tasks()[static_cast<std::size_t>(i)].name), {1});
+    CHECK_THROWS_AS((void)graph.workspace<float>(name, {1}), Error);
+  }
+}
+
 TEST_CASE("A view that is refused leaves the tensor as it was") {
   TaskGraph graph;
   const Dim n = graph.dim("n");

@@ -349,9 +349,40 @@ TEST_CASE("Declarations about tensors and tasks that cannot be kept are refused,
   args[0].offset = 0;
   args[0].tensor = 3;
   refuses(graph, Errc::invalid_argument, laid_out, "'kernel'", "of no tensor of this graph");
+  args[0].kind = graph::ArgRecord::Kind::extent;
+  refuses(graph, Errc::invalid_argument, laid_out, "'kernel'", "of no tensor of this graph");
+  args[0].kind = graph::ArgRecord::Kind::address;
   args[0].tensor = 2;
   laid_out();
   CHECK(graph.tasks().size() == 1);
+  refuses(
+      graph, Errc::invalid_argument,
+      [&] { (void)graph.add_laid_out("none", CoreType::vector, Blocks{1}, no_kernel, {}, 4); }, "'none'", "4 bytes");
+}
+
+TEST_CASE("A number of blocks without symbols is a number, however it is written") {
+  CHECK(Blocks{ceil_div(Dim{16}, 4)}.count == 4);
+  CHECK(Blocks{ceil_div(Dim{16}, 4)}.dim.empty());
+  TaskGraph graph;
+  const auto x = graph.inout<float>("x", {4});
+  graph.add_raw("four", CoreType::vector, Blocks{Dim{2} * 2}, no_kernel, updates(x));
+  CHECK(graph.tasks()[0].blocks == 4);
+  refuses(
+      graph, Errc::invalid_argument,
+      [&] { graph.add_raw("none", CoreType::vector, Blocks{Dim{0}}, no_kernel, updates(x)); }, "'none'", "0 blocks");
+}
+
+TEST_CASE("A view of a view ends where that one ends") {
+  TaskGraph graph;
+  const auto z = graph.input<float>("z", {64});
+  const auto v = graph.workspace<float>("v", {8});
+  const auto w = graph.workspace<float>("w", {16});
+  const auto u = graph.workspace<float>("u", {4});
+  graph.make_view(v, z, 8);
+  refuses(graph, Errc::invalid_argument, [&] { graph.make_view(w, v); }, "'w' of 16 elements", "the 8 of 'v'");
+  refuses(graph, Errc::invalid_argument, [&] { graph.make_view(u, v, 5); }, "'u' of 4 elements", "the 8 of 'v'");
+  graph.make_view(u, v, 4);
+  CHECK(graph.tensors()[3].view_first == 12);
 }
 
 TEST_CASE("A graph is a value: a copy grows apart from its source") {

@@ -71,6 +71,14 @@ TEST_CASE("A tensor of another type, or with gaps, is refused with the reason") 
   CHECK(dlpack::host_span<float>(scalar.managed).size() == 1);
 }
 
+TEST_CASE("A tensor without elements has no gaps, whatever its strides are") {
+  float none = 0;
+  Foreign tensor(&none, {2, 0, 3});
+  tensor.strides = {3, 3, 1};
+  tensor.managed.dl_tensor.strides = tensor.strides.data();
+  CHECK(dlpack::host_span<float>(tensor.managed).empty());
+}
+
 TEST_CASE("A tensor of bool has either of the codes that DLPack has had for it") {
   bool data[3] = {};
   for (const std::uint8_t code : {std::uint8_t{kDLUInt}, std::uint8_t{6}}) {

@@ -93,7 +93,7 @@ class Onboard : public streams::DevicePlatform<A, onboard::Parts<A>, RoundEvents
   /// returned as it is. @throws Error invalid_argument if a kernel states an invalid cost
   [[nodiscard]] static FrozenGraph deal(FrozenGraph graph, const Options& options) {
     const graph::GraphView view = graph.view();
-    if (!options.capture || options.wait_after_each_task || view.lanes != nullptr || !view.loops.empty()) return graph;
+    if (!options.capture || options.wait_after_each_task || view.lanes != nullptr) return graph;
     graph::LaneRules rules{arch::chip_of<A>, options.streams};
     rules.chip.costs = options.costs.or_else(rules.chip.costs);
     rules.task_ns = options.task_ns;

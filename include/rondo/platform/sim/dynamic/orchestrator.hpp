@@ -264,7 +264,7 @@ class Orchestrator : public StreamCore {
   template <Kernel K, class... P, class... A>
   TaskRef add_checked(Blocks blocks, rondo::detail::ParameterList<P...>, const A&... arguments);
   template <class A>
-  void fill_raw(std::string_view name, const A& argument, ArgWord& word, Touch* touches, std::size_t& tensors);
+  void fill_raw(const A& argument, ArgWord& word, Touch* touches, std::size_t& tensors);
 
   void (*before_read_)(std::uint64_t, std::uint64_t) noexcept = nullptr;
 };

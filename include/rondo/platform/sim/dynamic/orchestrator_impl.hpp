@@ -73,6 +73,8 @@ inline void Orchestrator<Derived>::check_add(std::string_view name, Blocks block
   };
   if (blocks.count == 0) [[unlikely]]
     fail_add(name, "runs as 0 blocks; it takes at least 1");
+  if (!blocks.dim.empty()) [[unlikely]]
+    fail_add(name, "runs as a symbolic number of blocks; an orchestration states a number");
   if (blocks.count > limits_.max_blocks) [[unlikely]]
     fail(blocks.count, "blocks", limits_.max_blocks);
   if (tensors > limits_.max_task_tensors) [[unlikely]]
@@ -200,8 +202,7 @@ inline TaskRef Orchestrator<Derived>::add_checked(Blocks blocks, rondo::detail::
 
 template <class Derived>
 template <class A>
-inline void Orchestrator<Derived>::fill_raw(std::string_view name, const A& argument, ArgWord& word, Touch* touches,
-                                            std::size_t& tensors) {
+inline void Orchestrator<Derived>::fill_raw(const A& argument, ArgWord& word, Touch* touches, std::size_t& tensors) {
   if constexpr (requires {
                   argument.access;
                   argument.handle;
@@ -215,7 +216,6 @@ inline void Orchestrator<Derived>::fill_raw(std::string_view name, const A& argu
                   "rondo: say what the raw kernel does to the tensor: pass reads(x), writes(x) or updates(x)");
     static_assert((std::is_arithmetic_v<A> || std::is_enum_v<A>) && sizeof(A) <= sizeof(ArgWord),
                   "rondo: a scalar argument is an arithmetic or enumeration value of at most 8 bytes");
-    (void)name;
     word = rondo::detail::to_word(argument);
   }
 }
@@ -232,7 +232,7 @@ inline TaskRef Orchestrator<Derived>::add_raw(std::string_view name, CoreType co
   Touch touches[tensor_count + 1];
   std::size_t tensors = 0;
   std::size_t word = 0;
-  (fill_raw(name, arguments, slot.args[word++], touches, tensors), ...);
+  (fill_raw(arguments, slot.args[word++], touches, tensors), ...);
   repeat_words(slot.args, sizeof...(A), blocks);
   return finish(slot, name, core, blocks, entry, sizeof...(A), touches, tensors);
 }

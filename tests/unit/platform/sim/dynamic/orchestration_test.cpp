@@ -269,6 +269,8 @@ TEST_CASE("An orchestration is told what is wrong with a tensor, a view or a tas
   TaskGraph interface;
   const auto x = interface.input<float>("x", {16});
   const auto y = interface.output<float>("y", {16});
+  TaskGraph other;
+  const Dim symbol = other.dim("n");
   auto session = open<A2A3Sim, Policies>(interface, [&](auto& round) {
     using Described = typename std::remove_cvref_t<decltype(round)>::Described;
     const auto refuses = [&](Errc code, std::string_view text, const auto& call) {
@@ -300,6 +302,8 @@ TEST_CASE("An orchestration is told what is wrong with a tensor, a view or a tas
       (void)round.add_described("task", blocks, add_block, arguments);
     };
     refuses(Errc::invalid_argument, "runs as 0 blocks", [&] { add(Blocks{0}, 2, 1); });
+    refuses(Errc::invalid_argument, "runs as 0 blocks", [&] { add(Blocks{Dim{0}}, 2, 1); });
+    refuses(Errc::invalid_argument, "a symbolic number of blocks", [&] { add(Blocks{symbol}, 2, 1); });
     refuses(Errc::limit_exceeded, "has 33 tensors; the most on a2a3 is 32", [&] { add(Blocks{1}, 33, 0); });
     refuses(Errc::limit_exceeded, "has 17 scalars; the most on a2a3 is 16", [&] { add(Blocks{1}, 2, 17); });
     round.template add<AddOne>(x, y);

@@ -70,10 +70,15 @@ std::optional<Result> ProgramMeasurer<B, R>::next() {
 
 template <Builder B, Runner R>
 void ProgramMeasurer<B, R>::stop() noexcept {
+  for (const Stop* each = innermost_stop_; each != nullptr; each = each->outer) {
+    if (each->measurer == this) return;  // from a callback that the outer call makes, which ends the rest
+  }
+  const Stop self{this, innermost_stop_};
+  innermost_stop_ = &self;
   for (;;) {
     std::unique_lock lock(mutex_);
     stopping_ = true;  // from now on no other thread takes a candidate from these lists
-    if (to_build_.empty() && to_run_.empty()) return;
+    if (to_build_.empty() && to_run_.empty()) break;
     const Position item = take_first(to_build_.empty() ? to_run_ : to_build_);
     lock.unlock();
     item->artifact.reset();
@@ -81,6 +86,7 @@ void ProgramMeasurer<B, R>::stop() noexcept {
     item->result.text = detail::text_of(describe(Fault::stopped));
     finish(item);
   }
+  innermost_stop_ = self.outer;
 }
 
 template <Builder B, Runner R>

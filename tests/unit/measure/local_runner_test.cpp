@@ -13,6 +13,7 @@
 #include <doctest/doctest.h>
 
 #include <csignal>
+#include <cstdio>
 #include <fstream>
 #include <future>
 #include <optional>
@@ -265,6 +266,35 @@ TEST_CASE("A flood of output harms nobody, and little of it is kept") {
     return run(impatient, "for (;;) puts(\"a line of text that nobody will ever read\");");
   }();
   CHECK(endless.fault == Fault::run_timeout);
+}
+
+TEST_CASE("What the program has yet to write into its files harms no candidate, and is written once") {
+  const test::Folder folder;
+  std::vector<std::FILE*> files;
+  for (int i = 0; i < 12; ++i) {
+    std::FILE* const file = std::fopen((folder / std::to_string(i)).c_str(), "w+");
+    REQUIRE(file != nullptr);
+    std::fputs("a line\n", file);
+    files.push_back(file);
+  }
+  std::fputs("to be read\n", files[0]);
+  std::rewind(files[0]);
+  CHECK(std::fgetc(files[0]) == 'a');
+  std::fseek(files[0], 2, SEEK_SET);
+  std::fputs("L", files[0]);  // with bytes after it in the buffer
+  for (const std::size_t per_process : {1U, 100U}) {
+    LocalRunner runner(run_twice, {.time_limit = 1e6, .candidates_per_process = per_process});
+    for (int i = 0; i < 2; ++i) {
+      const Measured m = run(runner, good);
+      INFO(m.text);
+      CHECK(m.ok());
+    }
+    const Measured exits = run(runner, "puts(\"last words\"); exit(3);");
+    CHECK(test::says(exits.text, "status 3", "it printed: last words"));
+  }
+  for (std::FILE* const file : files) (void)std::fclose(file);
+  CHECK(test::read_file(folder / "0") == "a Line\nto be read\n");
+  for (int i = 1; i < 12; ++i) CHECK(test::read_file(folder / std::to_string(i)) == "a line\n");
 }
 
 TEST_CASE("A worker killed by somebody else costs its candidate alone, which may be measured again") {

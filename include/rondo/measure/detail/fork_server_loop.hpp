@@ -134,7 +134,10 @@ inline void leave_program(int kept) noexcept {
   sigset_t none;
   sigemptyset(&none);
   (void)::sigprocmask(SIG_SETMASK, &none, nullptr);
-  __fpurge(stdout);                          // the program itself writes its buffers
+  // The program itself writes its buffers. Those of files are dropped, since their descriptors are closed. Otherwise a
+  // later flush would write them into descriptors that got the same numbers.
+  __fpurge(stdout);
+  (void)std::fflush(nullptr);
   (void)::prctl(PR_SET_CHILD_SUBREAPER, 1);  // descendants that lose their parent become children of this process
 }
 

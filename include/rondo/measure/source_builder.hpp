@@ -215,9 +215,9 @@ inline SourceBuilder::Compiled SourceBuilder::compile(const SourceCandidate& can
   if (folder_->keeps() && is_current(kept)) {
     return {Fault::none, {}, std::make_shared<detail::ArtifactFile>(folder_, kept), 0};
   }
-  const std::uint64_t number = compilations_.fetch_add(1, std::memory_order_relaxed) + 1;
+  compilations_.fetch_add(1, std::memory_order_relaxed);
   // The name is unique to this build: an older file with the same content may be about to be removed.
-  const std::string stem = fmt::format("{}/{}-{}-{}", folder_->path(), key, ::getpid(), number);
+  const std::string stem = fmt::format("{}/{}-{}", folder_->path(), key, folder_->unique_name());
   const std::string source = stem + ".cpp";
   std::ofstream file{source, std::ios::binary};
   file << candidate.source;

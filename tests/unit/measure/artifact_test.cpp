@@ -7,6 +7,9 @@
 
 #include <doctest/doctest.h>
 
+#include <sys/resource.h>
+
+#include <csignal>
 #include <optional>
 #include <string>
 
@@ -52,4 +55,23 @@ TEST_CASE("A folder that cannot be made says so") {
   const auto raised = test::raised([&] { ArtifactStore store(folder / "file"); });
   CHECK(raised.code == Errc::out_of_resources);
   CHECK(test::says(raised.text, folder / "file"));
+}
+
+TEST_CASE("Two stores may have one folder, and an artifact that cannot be written whole leaves nothing there") {
+  const test::Folder folder;
+  ArtifactStore first(folder.path()), second(folder.path());
+  const SharedObject a = first.put("a"), b = second.put("b");
+  CHECK(test::read_file(a.path()) == "a");
+  CHECK(test::read_file(b.path()) == "b");
+  // No file of this process may be longer than this.
+  rlimit before{};
+  REQUIRE(::getrlimit(RLIMIT_FSIZE, &before) == 0);
+  const rlimit little{1000, before.rlim_max};
+  const auto handler = std::signal(SIGXFSZ, SIG_IGN);
+  REQUIRE(::setrlimit(RLIMIT_FSIZE, &little) == 0);
+  const auto raised = test::raised([&] { (void)first.put(std::string(100'000, 'x')); });
+  REQUIRE(::setrlimit(RLIMIT_FSIZE, &before) == 0);
+  (void)std::signal(SIGXFSZ, handler);
+  CHECK(raised.code == Errc::out_of_resources);
+  CHECK(folder.files() == 2);
 }

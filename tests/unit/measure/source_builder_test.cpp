@@ -120,6 +120,24 @@ TEST_CASE("A cache keeps artifacts for the next builder") {
         2);  // and the list of what it includes
 }
 
+TEST_CASE("Two builders that compile the same source for one cache at the same time use different files") {
+  const test::Folder folder;
+  SourceBuilderOptions options = quick();
+  options.cache = folder / "cache";
+  options.compiler = folder / "compiler";
+  std::ofstream{options.compiler} << "#!/bin/sh\n[ \"$1\" = --version ] || { echo $* >> " << folder / "calls"
+                                  << "; exit 1; }\n";
+  std::filesystem::permissions(options.compiler, std::filesystem::perms::owner_all);
+  SourceBuilder first(options), second(options);
+  CHECK(build(first, {.source = returning(1)}).fault == Fault::build);
+  CHECK(build(second, {.source = returning(1)}).fault == Fault::build);
+  std::ifstream calls{folder / "calls"};
+  std::string one, other;
+  REQUIRE(std::getline(calls, one));
+  REQUIRE(std::getline(calls, other));
+  CHECK(one != other);
+}
+
 TEST_CASE("A kept artifact is built again after a file that it includes has changed or gone") {
   const test::Folder folder;
   SourceBuilderOptions options = quick();

@@ -40,6 +40,7 @@ class ArtifactFolder {
       return;
     }
     const std::string parent = std::filesystem::temp_directory_path(error).string();
+    if (error) fail_call("TMPDIR, or else /tmp, is no folder for temporary files", error.value());
     remove_abandoned(parent);
     path_ = parent + "/" + prefix + "XXXXXX";
     if (::mkdtemp(path_.data()) == nullptr) fail_call("no temporary folder could be made", errno);

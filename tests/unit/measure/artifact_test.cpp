@@ -10,6 +10,7 @@
 #include <sys/resource.h>
 
 #include <csignal>
+#include <cstdlib>
 #include <optional>
 #include <string>
 
@@ -55,6 +56,17 @@ TEST_CASE("A folder that cannot be made says so") {
   const auto raised = test::raised([&] { ArtifactStore store(folder / "file"); });
   CHECK(raised.code == Errc::out_of_resources);
   CHECK(test::says(raised.text, folder / "file"));
+}
+
+TEST_CASE("A folder for temporary files that does not exist is named as the reason") {
+  const char* const variable = std::getenv("TMPDIR");
+  const std::string before = variable != nullptr ? variable : "";
+  ::setenv("TMPDIR", "/no/such/folder", 1);
+  const auto raised = test::raised([] { ArtifactStore store; });
+  if (variable != nullptr) ::setenv("TMPDIR", before.c_str(), 1);
+  if (variable == nullptr) ::unsetenv("TMPDIR");
+  CHECK(raised.code == Errc::out_of_resources);
+  CHECK(test::says(raised.text, "TMPDIR"));
 }
 
 TEST_CASE("Two stores may have one folder, and an artifact that cannot be written whole leaves nothing there") {

@@ -42,12 +42,12 @@ struct SourceCandidate {
 
 /// The compiler, its flags, the number of compilations at a time, and their time limit.
 struct SourceBuilderOptions {
-  std::size_t workers = 2;                                                  ///< compilers that run at the same time
-  std::string compiler = "c++";                                             ///< a path, or a name to search for
+  std::size_t workers = 2;       ///< compilers that run at the same time
+  std::string compiler = "c++";  ///< a path, or a name to search for
   /// In addition to -shared -fPIC and, if the compiler takes it, -fno-gnu-unique: with unique symbols, a candidate uses
   /// the inline variables of an earlier one in the same process. Libraries are linked after the source.
   std::vector<std::string> flags = {"-std=c++20", "-O3", "-march=native"};
-  double time_limit = 60;                                                   ///< seconds for one build
+  double time_limit = 60;           ///< seconds for one build
   std::size_t output_bytes = 8192;  ///< the part of the compiler's output that is kept
   /// The folder for artifacts, kept for later programs; empty: each artifact is removed after use. An artifact in it is
   /// built again if a file that its source includes is newer or gone, as make does with -MD.

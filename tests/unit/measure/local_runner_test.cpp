@@ -14,6 +14,7 @@
 
 #include <csignal>
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
 #include <future>
 #include <optional>
@@ -197,6 +198,40 @@ TEST_CASE("What a candidate leaves running does not outlive its turn") {
   INFO(m.text);
   CHECK(m.ok());
   await_end(noted(folder / "daemon"));
+}
+
+TEST_CASE("What a candidate leaves running ends with its turn also where a process runs several candidates") {
+  const test::Folder folder;
+  LocalRunner runner(run_twice, {.time_limit = 1e6, .candidates_per_process = 100});
+  const std::string wait = "while (access(\"" + folder / "ready" + "\", F_OK) != 0) usleep(1000);\n";
+  const std::string loop = note(folder / "left") + note(folder / "ready") + "for (;;) pause(); }\n";
+  for (const std::string& left :
+       {"if (fork() == 0) { " + loop, "if (fork() == 0) { setsid(); if (fork() == 0) {" + loop + "_exit(0); }\n"}) {
+    (void)std::filesystem::remove(folder / "ready");
+    const Measured m = run(runner, good + note(folder / "self") +
+                                       "static bool once = false; if (!once) { once = true;\n" + left + wait + "}");
+    INFO(m.text);
+    CHECK(m.ok());
+    CHECK(!test::is_alive(noted(folder / "left")));
+    CHECK(run(runner, good + note(folder / "next")).ok());
+    CHECK(noted(folder / "next") != noted(folder / "self"));
+  }
+}
+
+TEST_CASE("An input or a result that is too long for a message is a fault of the candidate that says so") {
+  const std::size_t length = (std::size_t{64} << 20) + 1;
+  LocalRunner runner([](Trial& trial) { trial.measured().seconds.assign(std::stoul(trial.argument()), 1.0); },
+                     {.time_limit = 1e6, .candidates_per_process = 100});
+  const Measured input = submit(runner, ArtifactStore().put("", std::string(length, '1'))).get();
+  CHECK(input.fault == Fault::instantiation);
+  CHECK(test::says(input.text, "the input of the candidate is 67108865 bytes long", "67108864"));
+  const Measured result = submit(runner, ArtifactStore().put("", std::to_string(length / 8))).get();
+  CHECK(result.fault == Fault::instantiation);
+  CHECK(test::says(result.text, "times and texts", "67108864"));
+  CHECK(result.seconds.empty());
+  const Measured next = submit(runner, ArtifactStore().put("", "1000000")).get();
+  INFO(next.text);
+  CHECK(next.seconds.size() == 1'000'000);
 }
 
 TEST_CASE("A crash is seen at once although a child of the candidate lives on, in a session of its own") {

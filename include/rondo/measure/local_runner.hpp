@@ -62,11 +62,7 @@ class LocalRunner {
         }},
         slots_(options_.devices),
         pool_{options_.devices, [this](Job job, std::size_t device) { work(std::move(job), device); },
-              [](Job job) {
-                job.artifact.reset();
-                detail::tell(job.on_measured,
-                             Measured{Fault::stopped, detail::text_of("the runner is gone"), {}, {}, 0});
-              }} {}
+              detail::drop_run} {}
   LocalRunner(const LocalRunner&) = delete;
   LocalRunner& operator=(const LocalRunner&) = delete;
   ~LocalRunner() { ending_.store(true, std::memory_order_relaxed); }

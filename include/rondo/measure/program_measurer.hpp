@@ -155,6 +155,10 @@ class ProgramMeasurer {
   void measured(Position item, Measured outcome) noexcept;
   void finish(Position item) noexcept;
   void release_capacity(Position item) noexcept;
+  static void mark_stopped(Result& result) noexcept {
+    result.fault = Fault::stopped;
+    result.text = detail::text_of(describe(Fault::stopped));
+  }
   void feed() noexcept;
   void feed_builder() noexcept;
   void feed_runner() noexcept;

@@ -82,8 +82,7 @@ void ProgramMeasurer<B, R>::stop() noexcept {
     const Position item = take_first(to_build_.empty() ? to_run_ : to_build_);
     lock.unlock();
     item->artifact.reset();
-    item->result.fault = Fault::stopped;
-    item->result.text = detail::text_of(describe(Fault::stopped));
+    mark_stopped(item->result);
     finish(item);
   }
   innermost_stop_ = self.outer;
@@ -116,8 +115,7 @@ void ProgramMeasurer<B, R>::built(Position item, Built<Artifact> outcome) noexce
     const std::lock_guard lock(mutex_);
     if (!is_done && stopping_) {
       is_done = true;
-      item->result.fault = Fault::stopped;
-      item->result.text = detail::text_of(describe(Fault::stopped));
+      mark_stopped(item->result);
     }
     if (!is_done || options_.mode == Mode::Async) release_capacity(item);
     if (!is_done) to_run_.splice(to_run_.end(), under_way_, item);

@@ -72,11 +72,7 @@ class SourceBuilder {
       : options_{std::move(options)},
         folder_{std::make_shared<detail::ArtifactFolder>(options_.cache)},
         identity_{identify()},
-        pool_{options_.workers, [this](Job job, std::size_t) { work(std::move(job)); },
-              [](const Job& job) {
-                detail::tell(job.on_built,
-                             Built<Artifact>{Fault::stopped, detail::text_of("the builder is gone"), {}, 0});
-              }} {}
+        pool_{options_.workers, [this](Job job, std::size_t) { work(std::move(job)); }, detail::drop_build} {}
 
   SourceBuilder(const SourceBuilder&) = delete;
   SourceBuilder& operator=(const SourceBuilder&) = delete;

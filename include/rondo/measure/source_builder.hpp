@@ -56,8 +56,8 @@ struct SourceBuilderOptions {
 
 /// Compiles candidates to shared objects with the system's compiler, in child processes.
 ///
-/// The same source, flags, compiler and processor are compiled only once, as long as the artifact is in use or
-/// Options::cache keeps it. A second request for a build under way waits for it without taking a worker.
+/// The same source, flags, compiler, processor and working folder are compiled only once, as long as the artifact is in
+/// use or Options::cache keeps it. A second request for a build under way waits for it without taking a worker.
 /// Lifetime: it owns its threads, and the destructor kills their compilers. Artifacts may outlive it. Thread safety:
 /// submit_build from any thread. Errors: instantiation; build, with the compiler's output; build_timeout; unknown if no
 /// process can be started. A compiler that exceeds the time limit is killed with its children.

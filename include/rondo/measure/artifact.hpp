@@ -40,6 +40,7 @@ class ArtifactFolder {
       return;
     }
     const std::string parent = std::filesystem::temp_directory_path(error).string();
+    if (error) fail_call("TMPDIR, or else /tmp, is no folder for temporary files", error.value());
     remove_abandoned(parent);
     path_ = parent + "/" + prefix + "XXXXXX";
     if (::mkdtemp(path_.data()) == nullptr) fail_call("no temporary folder could be made", errno);
@@ -61,10 +62,17 @@ class ArtifactFolder {
 
   [[nodiscard]] const std::string& path() const noexcept { return path_; }
   [[nodiscard]] bool keeps() const noexcept { return keeps_; }
+  /// A name without an end that no file in the folder has yet, also if other programs or machines use the folder.
+  [[nodiscard]] std::string unique_name() const {
+    // With the process, since a forked one continues with the same numbers.
+    return fmt::format("{:016x}-{}-{}", owner_, ::getpid(), count_.fetch_add(1, std::memory_order_relaxed));
+  }
 
  private:
   /// The public constructor calls this one first, so that the destructor removes the folder if the public one throws.
-  explicit ArtifactFolder(bool keeps) noexcept : keeps_{keeps} {}
+  explicit ArtifactFolder(bool keeps) : keeps_{keeps} {
+    if (::getentropy(&owner_, sizeof owner_) != 0) fail_call("the system has no random numbers", errno);
+  }
 
   static constexpr const char* prefix = "rondo-artifacts-";
 
@@ -81,6 +89,8 @@ class ArtifactFolder {
   }
 
   bool keeps_;
+  std::uint64_t owner_ = 0;  ///< a random number
+  mutable std::atomic<std::uint64_t> count_{0};
   std::string path_;
   Fd lock_;
 };
@@ -129,19 +139,20 @@ class ArtifactStore {
 
   /// Stores the bytes in a file. @throws Error out_of_resources if it cannot be written
   [[nodiscard]] SharedObject put(std::string_view bytes, std::string argument = {}) {
-    const std::string name =
-        fmt::format("{}/{}-{}.so", folder_->path(), ::getpid(), count_.fetch_add(1, std::memory_order_relaxed));
+    const std::string name = fmt::format("{}/{}.so", folder_->path(), folder_->unique_name());
     auto file = std::make_shared<const detail::ArtifactFile>(folder_, name);
     std::ofstream out{name, std::ios::binary};
     out.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
     out.close();
-    if (!out) throw Error(Errc::out_of_resources, Error::Text{"an artifact cannot be written to ", name});
+    if (!out) {
+      (void)::unlink(name.c_str());
+      throw Error(Errc::out_of_resources, Error::Text{"an artifact cannot be written to ", name});
+    }
     return {std::move(file), std::move(argument)};
   }
 
  private:
   std::shared_ptr<const detail::ArtifactFolder> folder_;
-  std::atomic<std::uint64_t> count_{0};
 };
 
 }  // namespace rondo::measure

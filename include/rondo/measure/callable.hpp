@@ -32,6 +32,19 @@ void tell(const Callback& callback, Outcome&& outcome) noexcept {
   }
 }
 
+/// Ends a job of a builder that is gone.
+inline constexpr auto drop_build = []<class Job>(Job job) noexcept {
+  const auto end = [&]<class A>(const OnBuilt<A>& on_built) {
+    tell(on_built, Built<A>{Fault::stopped, text_of("the builder is gone"), {}, 0});
+  };
+  end(job.on_built);
+};
+/// Ends a job of a runner that is gone; its artifact first.
+inline constexpr auto drop_run = []<class Job>(Job job) noexcept {
+  job.artifact.reset();
+  tell(job.on_measured, Measured{Fault::stopped, text_of("the runner is gone"), {}, {}, 0});
+};
+
 }  // namespace detail
 
 /// Builds by calling a function, several calls at a time.
@@ -51,11 +64,7 @@ class CallableBuilder {
   /// Starts `workers` threads, which call `build`, also concurrently. @throws Error as WorkerPool does
   CallableBuilder(std::size_t workers, std::function<Artifact(Input&)> build)
       : build_{std::move(build)},
-        pool_{workers, [this](Job job, std::size_t) { work(std::move(job)); },
-              [](Job job) {
-                detail::tell(job.on_built,
-                             Built<Artifact>{Fault::stopped, detail::text_of("the builder is gone"), {}, 0});
-              }} {}
+        pool_{workers, [this](Job job, std::size_t) { work(std::move(job)); }, detail::drop_build} {}
 
   void submit_build(Input input, OnBuilt<Artifact> on_built) { pool_.submit({std::move(input), std::move(on_built)}); }
   [[nodiscard]] std::size_t capacity() const noexcept { return pool_.workers() + 1; }
@@ -98,12 +107,7 @@ class CallableRunner {
 
   CallableRunner(std::size_t workers, std::function<Times(Artifact&)> run)
       : run_{std::move(run)},
-        pool_{workers, [this](Job job, std::size_t) { work(std::move(job)); },
-              [](Job job) {
-                job.artifact.reset();
-                detail::tell(job.on_measured,
-                             Measured{Fault::stopped, detail::text_of("the runner is gone"), {}, {}, 0});
-              }} {}
+        pool_{workers, [this](Job job, std::size_t) { work(std::move(job)); }, detail::drop_run} {}
 
   void submit_run(Artifact artifact, OnMeasured on_measured) {
     pool_.submit({std::optional<Artifact>{std::move(artifact)}, std::move(on_measured)});

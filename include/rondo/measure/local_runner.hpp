@@ -26,7 +26,8 @@ struct LocalRunnerOptions {
   double time_limit = 10;   ///< seconds for one candidate, from the start of its turn
   Repetition repetition = {};
   /// The number of candidates that one process runs before it is replaced. With 1, no candidate can corrupt the memory
-  /// of the next; with more, they share the cost of starting the process and of opening its device.
+  /// of the next; with more, they share the cost of starting the process and of opening its device. A process whose
+  /// candidate leaves others running is replaced at once.
   std::size_t candidates_per_process = 1;
   std::size_t output_bytes = 4096;  ///< the part of a candidate's output that is kept, and shown if it fails
 };
@@ -45,7 +46,7 @@ struct LocalRunnerOptions {
 /// any way. The destructor kills running processes.
 /// Thread safety: submit_run from any thread.
 /// Errors: run (crash, exit, exception), run_timeout, wrong_answer, instantiation, device; unknown if a process was
-/// killed from outside.
+/// killed from outside. An input or a result above 64 MiB is a fault of instantiation.
 class LocalRunner {
  public:
   using Artifact = SharedObject;
@@ -61,11 +62,7 @@ class LocalRunner {
         }},
         slots_(options_.devices),
         pool_{options_.devices, [this](Job job, std::size_t device) { work(std::move(job), device); },
-              [](Job job) {
-                job.artifact.reset();
-                detail::tell(job.on_measured,
-                             Measured{Fault::stopped, detail::text_of("the runner is gone"), {}, {}, 0});
-              }} {}
+              detail::drop_run} {}
   LocalRunner(const LocalRunner&) = delete;
   LocalRunner& operator=(const LocalRunner&) = delete;
   ~LocalRunner() { ending_.store(true, std::memory_order_relaxed); }
@@ -91,7 +88,7 @@ class LocalRunner {
   void work(Job job, std::size_t device) noexcept;
   [[nodiscard]] Measured run(Slot& slot, const SharedObject& artifact, std::size_t device);
   [[nodiscard]] Ended exchange(const detail::ForkServer::Worker& worker, const std::string& request,
-                               detail::BoundedText& output, Measured& measured) const;
+                               detail::BoundedText& output, Measured& measured, bool& is_last) const;
   [[nodiscard]] Measured verdict(Ended ended, std::optional<int> status) const;
 
   Options options_;

@@ -49,7 +49,18 @@ inline void LocalRunner::serve(int connection, const Workload& workload, const R
       }
     }
     (void)std::fflush(nullptr);
-    const std::string reply = detail::encode(measured);
+    const bool is_last = detail::has_children();  // the end of this process ends them
+    std::string reply = detail::encode(measured, is_last);
+    if (detail::is_too_long(reply)) {
+      reply = detail::encode({Fault::instantiation,
+                              fmt::format("the times and texts of the candidate are {} bytes long, of at most {}; "
+                                          "repeat fewer times, or shorten the text",
+                                          reply.size(), detail::longest_message),
+                              {},
+                              {},
+                              0},
+                             is_last);
+    }
     for (std::size_t sent = 0; sent < reply.size();) {
       const ssize_t n = ::send(connection, reply.data() + sent, reply.size() - sent, MSG_NOSIGNAL);
       if (n < 0 && errno != EINTR) return;
@@ -83,6 +94,14 @@ inline Measured LocalRunner::run(Slot& slot, const SharedObject& artifact, std::
   request.put(artifact.path());
   request.put(artifact.argument());
   request.put(std::uint64_t{device});
+  if (detail::is_too_long(request.message())) {
+    return {Fault::instantiation,
+            fmt::format("the input of the candidate is {} bytes long, of at most {}; pass it by a file",
+                        artifact.argument().size(), detail::longest_message),
+            {},
+            {},
+            0};
+  }
 
   if (!slot.worker) {
     slot.worker = server_.spawn();
@@ -91,9 +110,10 @@ inline Measured LocalRunner::run(Slot& slot, const SharedObject& artifact, std::
   const auto start = detail::Clock::now();
   detail::BoundedText output(options_.output_bytes);
   Measured measured;
-  const Ended ended = exchange(*slot.worker, request.message(), output, measured);
+  bool is_last = false;
+  const Ended ended = exchange(*slot.worker, request.message(), output, measured, is_last);
   const double seconds = detail::seconds_since(start);
-  if (ended != Ended::answered || ++slot.used >= options_.candidates_per_process) {
+  if (ended != Ended::answered || is_last || ++slot.used >= options_.candidates_per_process) {
     const std::optional<int> status = server_.reap(slot.worker->pid);
     if (ended != Ended::answered) measured = verdict(ended, status);
     (void)detail::drain(slot.worker->output.get(), output);
@@ -109,7 +129,7 @@ inline Measured LocalRunner::run(Slot& slot, const SharedObject& artifact, std::
 /// Sends the request and waits for the answer, for the end of the worker, or for the time limit; reads the worker's
 /// output meanwhile.
 inline LocalRunner::Ended LocalRunner::exchange(const detail::ForkServer::Worker& worker, const std::string& request,
-                                                detail::BoundedText& output, Measured& measured) const {
+                                                detail::BoundedText& output, Measured& measured, bool& is_last) const {
   const auto deadline = detail::after_seconds(options_.time_limit);
   const int connection = worker.connection.get();
   detail::set_nonblocking(connection);
@@ -137,7 +157,7 @@ inline LocalRunner::Ended LocalRunner::exchange(const detail::ForkServer::Worker
     arrived.append(buffer, static_cast<std::size_t>(n));
     bool is_garbage = false;
     if (const auto body = detail::cut_message(arrived, is_garbage)) {
-      auto answer = detail::decode(*body);
+      auto answer = detail::decode(*body, is_last);
       if (!answer || !arrived.empty()) return Ended::garbage;
       measured = std::move(*answer);
       return Ended::answered;

@@ -15,7 +15,6 @@
 #include <mutex>
 #include <optional>
 #include <utility>
-#include <vector>
 
 namespace rondo::measure {
 
@@ -94,7 +93,8 @@ class ProgramMeasurer {
   [[nodiscard]] auto results() noexcept { return Results{*this}; }
 
   /// Ends waiting candidates with Fault::stopped before it returns; builds and runs under way are finished, but
-  /// candidates that were only built are not run. Does not wait.
+  /// candidates that were only built are not run. Does not wait. In a callback that stop() itself makes, it returns at
+  /// once, and the outer call ends the others.
   void stop() noexcept;
 
   [[nodiscard]] bool stopped() const noexcept {
@@ -155,6 +155,10 @@ class ProgramMeasurer {
   void measured(Position item, Measured outcome) noexcept;
   void finish(Position item) noexcept;
   void release_capacity(Position item) noexcept;
+  static void mark_stopped(Result& result) noexcept {
+    result.fault = Fault::stopped;
+    result.text = detail::text_of(describe(Fault::stopped));
+  }
   void feed() noexcept;
   void feed_builder() noexcept;
   void feed_runner() noexcept;
@@ -184,6 +188,12 @@ class ProgramMeasurer {
 
   /// The measurer whose callback this thread is running.
   static inline thread_local const ProgramMeasurer* calling_ = nullptr;
+  /// A call of stop() on this thread. These calls nest if their callbacks stop measurers.
+  struct Stop {
+    const ProgramMeasurer* measurer;
+    const Stop* outer;
+  };
+  static inline thread_local const Stop* innermost_stop_ = nullptr;
 
   B& builder_;
   R& runner_;

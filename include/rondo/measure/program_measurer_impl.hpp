@@ -70,17 +70,22 @@ std::optional<Result> ProgramMeasurer<B, R>::next() {
 
 template <Builder B, Runner R>
 void ProgramMeasurer<B, R>::stop() noexcept {
+  for (const Stop* each = innermost_stop_; each != nullptr; each = each->outer) {
+    if (each->measurer == this) return;  // from a callback that the outer call makes, which ends the rest
+  }
+  const Stop self{this, innermost_stop_};
+  innermost_stop_ = &self;
   for (;;) {
     std::unique_lock lock(mutex_);
     stopping_ = true;  // from now on no other thread takes a candidate from these lists
-    if (to_build_.empty() && to_run_.empty()) return;
+    if (to_build_.empty() && to_run_.empty()) break;
     const Position item = take_first(to_build_.empty() ? to_run_ : to_build_);
     lock.unlock();
     item->artifact.reset();
-    item->result.fault = Fault::stopped;
-    item->result.text = detail::text_of(describe(Fault::stopped));
+    mark_stopped(item->result);
     finish(item);
   }
+  innermost_stop_ = self.outer;
 }
 
 template <Builder B, Runner R>
@@ -110,8 +115,7 @@ void ProgramMeasurer<B, R>::built(Position item, Built<Artifact> outcome) noexce
     const std::lock_guard lock(mutex_);
     if (!is_done && stopping_) {
       is_done = true;
-      item->result.fault = Fault::stopped;
-      item->result.text = detail::text_of(describe(Fault::stopped));
+      mark_stopped(item->result);
     }
     if (!is_done || options_.mode == Mode::Async) release_capacity(item);
     if (!is_done) to_run_.splice(to_run_.end(), under_way_, item);

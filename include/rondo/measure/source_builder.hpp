@@ -11,6 +11,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -41,10 +42,12 @@ struct SourceCandidate {
 
 /// The compiler, its flags, the number of compilations at a time, and their time limit.
 struct SourceBuilderOptions {
-  std::size_t workers = 2;                                                  ///< compilers that run at the same time
-  std::string compiler = "c++";                                             ///< a path, or a name to search for
-  std::vector<std::string> flags = {"-std=c++20", "-O3", "-march=native"};  ///< in addition to -shared -fPIC
-  double time_limit = 60;                                                   ///< seconds for one build
+  std::size_t workers = 2;       ///< compilers that run at the same time
+  std::string compiler = "c++";  ///< a path, or a name to search for
+  /// In addition to -shared -fPIC and, if the compiler takes it, -fno-gnu-unique: with unique symbols, a candidate uses
+  /// the inline variables of an earlier one in the same process. Libraries are linked after the source.
+  std::vector<std::string> flags = {"-std=c++20", "-O3", "-march=native"};
+  double time_limit = 60;           ///< seconds for one build
   std::size_t output_bytes = 8192;  ///< the part of the compiler's output that is kept
   /// The folder for artifacts, kept for later programs; empty: each artifact is removed after use. An artifact in it is
   /// built again if a file that its source includes is newer or gone, as make does with -MD.
@@ -53,8 +56,8 @@ struct SourceBuilderOptions {
 
 /// Compiles candidates to shared objects with the system's compiler, in child processes.
 ///
-/// The same source, flags, compiler and processor are compiled only once, as long as the artifact is in use or
-/// Options::cache keeps it. A second request for a build under way waits for it without taking a worker.
+/// The same source, flags, compiler, processor and working folder are compiled only once, as long as the artifact is in
+/// use or Options::cache keeps it. A second request for a build under way waits for it without taking a worker.
 /// Lifetime: it owns its threads, and the destructor kills their compilers. Artifacts may outlive it. Thread safety:
 /// submit_build from any thread. Errors: instantiation; build, with the compiler's output; build_timeout; unknown if no
 /// process can be started. A compiler that exceeds the time limit is killed with its children.
@@ -69,11 +72,7 @@ class SourceBuilder {
       : options_{std::move(options)},
         folder_{std::make_shared<detail::ArtifactFolder>(options_.cache)},
         identity_{identify()},
-        pool_{options_.workers, [this](Job job, std::size_t) { work(std::move(job)); },
-              [](const Job& job) {
-                detail::tell(job.on_built,
-                             Built<Artifact>{Fault::stopped, detail::text_of("the builder is gone"), {}, 0});
-              }} {}
+        pool_{options_.workers, [this](Job job, std::size_t) { work(std::move(job)); }, detail::drop_build} {}
 
   SourceBuilder(const SourceBuilder&) = delete;
   SourceBuilder& operator=(const SourceBuilder&) = delete;
@@ -112,10 +111,15 @@ class SourceBuilder {
     double seconds = 0;
   };
 
-  [[nodiscard]] std::string identify() const;
+  [[nodiscard]] std::string identify();
   [[nodiscard]] std::string key_of(const SourceCandidate& candidate) const;
   void work(Job job) noexcept;
   [[nodiscard]] Compiled compile(const SourceCandidate& candidate, const std::string& key);
+  /// Whether a flag is for the linker, or the name of a file to link.
+  [[nodiscard]] static bool is_linked(const std::string& flag) noexcept {
+    return flag.starts_with("-l") || flag.starts_with("-Wl,") || flag == "-Xlinker" || flag.ends_with(".a") ||
+           flag.ends_with(".o") || flag.ends_with(".so") || flag.find(".so.") != std::string::npos;
+  }
   [[nodiscard]] static bool is_current(const std::string& kept);
   [[nodiscard]] static bool keep(const std::string& stem, const std::string& kept) noexcept;
   static void answer(Waiter waiter, Compiled compiled) noexcept {
@@ -134,9 +138,16 @@ class SourceBuilder {
   WorkerPool<Job> pool_;  // declared last, since its threads use all members above
 };
 
-/// The causes of a different result besides source and flags: the compiler, and the processor for -march=native.
-inline std::string SourceBuilder::identify() const {
-  const detail::ChildOutcome asked = detail::run_child({options_.compiler, "--version"}, {10, 4096});
+/// The causes of a different result besides source and flags: the compiler, and the processor for -march=native. Adds
+/// -fno-gnu-unique to the flags.
+inline std::string SourceBuilder::identify() {
+  const std::string no_unique = "-fno-gnu-unique";
+  detail::ChildOutcome asked = detail::run_child({options_.compiler, "--version", no_unique}, {10, 4096});
+  if (asked.ok() && asked.output.find(no_unique) == std::string::npos) {  // g++ reports success, and what is wrong
+    options_.flags.insert(options_.flags.begin(), no_unique);
+  } else {
+    asked = detail::run_child({options_.compiler, "--version"}, {10, 4096});
+  }
   if (!asked.ok()) {
     throw Error(Errc::unsupported,
                 Error::Text{"the compiler ", options_.compiler, " cannot be run: ",
@@ -164,6 +175,9 @@ inline std::string SourceBuilder::key_of(const SourceCandidate& candidate) const
     add(fmt::to_string(flags->size()));
     for (const std::string& flag : *flags) add(flag);
   }
+  // Relative paths of includes are from the folder in which the compiler runs.
+  std::error_code error;
+  add(std::filesystem::current_path(error).string());
   add(candidate.source);
   return hash.hex();
 }
@@ -215,9 +229,9 @@ inline SourceBuilder::Compiled SourceBuilder::compile(const SourceCandidate& can
   if (folder_->keeps() && is_current(kept)) {
     return {Fault::none, {}, std::make_shared<detail::ArtifactFile>(folder_, kept), 0};
   }
-  const std::uint64_t number = compilations_.fetch_add(1, std::memory_order_relaxed) + 1;
+  compilations_.fetch_add(1, std::memory_order_relaxed);
   // The name is unique to this build: an older file with the same content may be about to be removed.
-  const std::string stem = fmt::format("{}/{}-{}-{}", folder_->path(), key, ::getpid(), number);
+  const std::string stem = fmt::format("{}/{}-{}", folder_->path(), key, folder_->unique_name());
   const std::string source = stem + ".cpp";
   std::ofstream file{source, std::ios::binary};
   file << candidate.source;
@@ -230,7 +244,9 @@ inline SourceBuilder::Compiled SourceBuilder::compile(const SourceCandidate& can
   std::vector<std::string> command{options_.compiler};
   command.insert(command.end(), options_.flags.begin(), options_.flags.end());
   command.insert(command.end(), candidate.flags.begin(), candidate.flags.end());
-  command.insert(command.end(), {"-shared", "-fPIC", "-o", stem + ".so", source});
+  // The source stands before what it is linked with: of a library, only what is missing by then is linked.
+  command.insert(std::find_if(command.begin() + 1, command.end(), is_linked), source);
+  command.insert(command.end(), {"-shared", "-fPIC", "-o", stem + ".so"});
   if (folder_->keeps()) command.insert(command.end(), {"-MD", "-MF", stem + ".d"});
   detail::ChildOutcome outcome = detail::run_child(command, {options_.time_limit, options_.output_bytes, &ending_});
   (void)::unlink(source.c_str());

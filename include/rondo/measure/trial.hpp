@@ -80,6 +80,7 @@ class Trial {
   template <std::invocable Call>
   void time_calls(Call&& call) {
     measured_.seconds = measure::time_calls(repetition_, call);
+    measured_.device_seconds.clear();  // of rounds that were timed before
   }
 
   [[nodiscard]] Measured& measured() noexcept { return measured_; }

@@ -87,6 +87,8 @@ struct Portfolio {
         outcome.violation = memory::check_plan(problem, outcome.plan);
       } catch (const std::exception& error) {
         outcome.error = error.what();
+      } catch (...) {
+        outcome.error = "an exception that is no std::exception";
       }
       return outcome.is_valid() && outcome.plan.optimal();
     };

@@ -230,12 +230,14 @@ class LifetimeReader {
 /// repeated, or values or two fixed offsets contradict each other.
 [[nodiscard]] inline NamedProblem read_lifetimes(std::string_view text) { return detail::LifetimeReader{text}.read(); }
 
-/// Writes id, lower, upper, size and offset, one line per buffer.
+/// Writes id, lower, upper, size and offset, one line per buffer. The locale of the stream has no effect.
 inline void write_offsets(std::ostream& out, const NamedProblem& input, const Plan& plan) {
   out << "id,lower,upper,size,offset\n";
   for (std::size_t i = 0; i < input.problem.size(); ++i) {
     const Buffer& b = input.problem.buffers[i];
-    out << input.names[i] << ',' << b.lower << ',' << b.upper << ',' << b.size << ',' << plan.offsets[i] << '\n';
+    out << input.names[i];
+    for (const std::int64_t number : {b.lower, b.upper, b.size, plan.offsets[i]}) out << ',' << std::to_string(number);
+    out << '\n';
   }
 }
 

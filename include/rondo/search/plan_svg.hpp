@@ -9,7 +9,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <locale>
 #include <ostream>
+#include <sstream>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -43,9 +45,11 @@ namespace detail {
 /// Draws a plan as SVG: time to the right, offsets upwards, a rectangle for each stretch in which a buffer is in use.
 /// The tooltip of a rectangle shows the buffer's name (`names`, one per buffer; if empty, its number), lifetime, size
 /// and offset. Buffers with a fixed offset have a dark edge; the dashed line is the lower bound. Buffers without bytes
-/// or lifetime are left out.
-inline void write_svg(std::ostream& out, const Problem& problem, const Plan& plan,
+/// or lifetime are left out. The locale of the stream has no effect.
+inline void write_svg(std::ostream& file, const Problem& problem, const Plan& plan,
                       const std::vector<std::string>& names = {}) {
+  std::ostringstream out;
+  out.imbue(std::locale::classic());
   constexpr double width = 1200;
   constexpr double height = 600;
   constexpr double margin = 40;
@@ -85,6 +89,7 @@ inline void write_svg(std::ostream& out, const Problem& problem, const Plan& pla
       << "<text x=\"" << margin << "\" y=\"" << margin - 12 << "\">" << plan.arena << " bytes (lower bound "
       << plan.lower_bound << "), " << detail::xml_text(plan.planner) << "</text>\n"
       << "<text x=\"" << margin << "\" y=\"" << height + margin + 24 << "\">time ▸</text>\n</svg>\n";
+  file << out.str();
 }
 
 /// Draws the arena as SVG: time to the right, offsets upwards, a rectangle for each stretch in which memory is in use,

@@ -32,7 +32,6 @@ namespace rondo::search {
 
 using memory::Buffer;
 using memory::FirstFit;
-using memory::Fit;
 using memory::Order;
 using memory::Plan;
 using memory::Problem;
@@ -94,7 +93,7 @@ inline void plan_first(Planning& p) {
   const bool stackable = !p.has_fixed && p.problem.conflicts.empty();
   if (stackable && work > 500'000) {
     p.offer(skyline(p.problem, p.sections, make_order(p.problem, p.sections, Order::duration)), "skyline by duration");
-    if (!p.best.optimal() && work > affordable / 4) p.offer(timeline_fit(p.problem, Fit::best), "timeline best fit");
+    if (!p.best.optimal() && work > affordable / 4) p.offer(timeline_fit(p.problem), "timeline best fit");
     if (p.best.optimal() || (work > affordable / 4 && p.best.ratio() < 1.001)) return;
     if (work > 3 * affordable || (work > affordable && p.best.ratio() < 1.02)) return;
   }
@@ -112,7 +111,7 @@ inline void plan_greedily(Planning& p) {
     p.offer(fitter.run(make_order(p.problem, p.sections, orders[k])), to_string(orders[k]));
   }
   if (p.best.optimal() || p.has_fixed || !p.problem.conflicts.empty()) return;
-  p.offer(timeline_fit(p.problem, Fit::best), "timeline best fit");
+  p.offer(timeline_fit(p.problem), "timeline best fit");
 }
 
 }  // namespace detail

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <rondo/memory/first_fit.hpp>
 #include <rondo/memory/problem.hpp>
 
 #include <algorithm>
@@ -19,14 +18,13 @@ namespace rondo::search {
 
 using memory::aligned;
 using memory::Buffer;
-using memory::Fit;
 using memory::Problem;
 
-/// Processes buffers in order of time and gives each, at its start, a place among the bytes then free, as an allocator
-/// at run time would; buffers that start together are placed by descending size. Gaps are not used; fixed offsets and
-/// explicit conflicts are ignored, so use it for problems without them.
-/// Cost: O(n log n) time and O(n) memory, however many are alive at once.
-[[nodiscard]] inline std::vector<std::int64_t> timeline_fit(const Problem& problem, Fit fit) {
+/// Processes buffers in order of time and gives each, at its start, the smallest of the free places that hold it, as an
+/// allocator at run time would; buffers that start together are placed by descending size. Gaps are not used; fixed
+/// offsets and explicit conflicts are ignored, so use it for problems without them. Cost: O(n log n) time and O(n)
+/// memory, however many are alive at once.
+[[nodiscard]] inline std::vector<std::int64_t> timeline_fit(const Problem& problem) {
   constexpr std::int64_t endless = std::numeric_limits<std::int64_t>::max() / 2;
   struct Event {
     std::int64_t time;
@@ -64,16 +62,10 @@ using memory::Problem;
       const auto fits = [&](std::int64_t at, std::int64_t bytes) {
         return aligned(at, b.alignment) + b.size <= at + bytes;
       };
-      auto place = free_at.begin();
-      if (fit == Fit::first) {
-        while (!fits(place->first, place->second)) ++place;
-      } else {
-        auto candidate = by_size.lower_bound({b.size, 0});
-        while (!fits(candidate->second, candidate->first)) ++candidate;
-        place = free_at.find(candidate->second);
-      }
-      const auto [at, bytes] = *place;
-      remove(place);
+      auto place = by_size.lower_bound({b.size, 0});
+      while (!fits(place->second, place->first)) ++place;
+      const auto [bytes, at] = *place;
+      remove(free_at.find(at));
       offset = aligned(at, b.alignment);
       add(at, offset - at);
       add(offset + b.size, at + bytes - offset - b.size);

@@ -7,6 +7,10 @@
 
 #include <doctest/doctest.h>
 
+#include <sys/resource.h>
+
+#include <csignal>
+#include <cstdlib>
 #include <optional>
 #include <string>
 
@@ -52,4 +56,34 @@ TEST_CASE("A folder that cannot be made says so") {
   const auto raised = test::raised([&] { ArtifactStore store(folder / "file"); });
   CHECK(raised.code == Errc::out_of_resources);
   CHECK(test::says(raised.text, folder / "file"));
+}
+
+TEST_CASE("A folder for temporary files that does not exist is named as the reason") {
+  const char* const variable = std::getenv("TMPDIR");
+  const std::string before = variable != nullptr ? variable : "";
+  ::setenv("TMPDIR", "/no/such/folder", 1);
+  const auto raised = test::raised([] { ArtifactStore store; });
+  if (variable != nullptr) ::setenv("TMPDIR", before.c_str(), 1);
+  if (variable == nullptr) ::unsetenv("TMPDIR");
+  CHECK(raised.code == Errc::out_of_resources);
+  CHECK(test::says(raised.text, "TMPDIR"));
+}
+
+TEST_CASE("Two stores may have one folder, and an artifact that cannot be written whole leaves nothing there") {
+  const test::Folder folder;
+  ArtifactStore first(folder.path()), second(folder.path());
+  const SharedObject a = first.put("a"), b = second.put("b");
+  CHECK(test::read_file(a.path()) == "a");
+  CHECK(test::read_file(b.path()) == "b");
+  // No file of this process may be longer than this.
+  rlimit before{};
+  REQUIRE(::getrlimit(RLIMIT_FSIZE, &before) == 0);
+  const rlimit little{1000, before.rlim_max};
+  const auto handler = std::signal(SIGXFSZ, SIG_IGN);
+  REQUIRE(::setrlimit(RLIMIT_FSIZE, &little) == 0);
+  const auto raised = test::raised([&] { (void)first.put(std::string(100'000, 'x')); });
+  REQUIRE(::setrlimit(RLIMIT_FSIZE, &before) == 0);
+  (void)std::signal(SIGXFSZ, handler);
+  CHECK(raised.code == Errc::out_of_resources);
+  CHECK(folder.files() == 2);
 }

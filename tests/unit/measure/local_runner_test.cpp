@@ -13,6 +13,8 @@
 #include <doctest/doctest.h>
 
 #include <csignal>
+#include <cstdio>
+#include <filesystem>
 #include <fstream>
 #include <future>
 #include <optional>
@@ -198,6 +200,40 @@ TEST_CASE("What a candidate leaves running does not outlive its turn") {
   await_end(noted(folder / "daemon"));
 }
 
+TEST_CASE("What a candidate leaves running ends with its turn also where a process runs several candidates") {
+  const test::Folder folder;
+  LocalRunner runner(run_twice, {.time_limit = 1e6, .candidates_per_process = 100});
+  const std::string wait = "while (access(\"" + folder / "ready" + "\", F_OK) != 0) usleep(1000);\n";
+  const std::string loop = note(folder / "left") + note(folder / "ready") + "for (;;) pause(); }\n";
+  for (const std::string& left :
+       {"if (fork() == 0) { " + loop, "if (fork() == 0) { setsid(); if (fork() == 0) {" + loop + "_exit(0); }\n"}) {
+    (void)std::filesystem::remove(folder / "ready");
+    const Measured m = run(runner, good + note(folder / "self") +
+                                       "static bool once = false; if (!once) { once = true;\n" + left + wait + "}");
+    INFO(m.text);
+    CHECK(m.ok());
+    CHECK(!test::is_alive(noted(folder / "left")));
+    CHECK(run(runner, good + note(folder / "next")).ok());
+    CHECK(noted(folder / "next") != noted(folder / "self"));
+  }
+}
+
+TEST_CASE("An input or a result that is too long for a message is a fault of the candidate that says so") {
+  const std::size_t length = (std::size_t{64} << 20) + 1;
+  LocalRunner runner([](Trial& trial) { trial.measured().seconds.assign(std::stoul(trial.argument()), 1.0); },
+                     {.time_limit = 1e6, .candidates_per_process = 100});
+  const Measured input = submit(runner, ArtifactStore().put("", std::string(length, '1'))).get();
+  CHECK(input.fault == Fault::instantiation);
+  CHECK(test::says(input.text, "the input of the candidate is 67108865 bytes long", "67108864"));
+  const Measured result = submit(runner, ArtifactStore().put("", std::to_string(length / 8))).get();
+  CHECK(result.fault == Fault::instantiation);
+  CHECK(test::says(result.text, "times and texts", "67108864"));
+  CHECK(result.seconds.empty());
+  const Measured next = submit(runner, ArtifactStore().put("", "1000000")).get();
+  INFO(next.text);
+  CHECK(next.seconds.size() == 1'000'000);
+}
+
 TEST_CASE("A crash is seen at once although a child of the candidate lives on, in a session of its own") {
   const test::Folder folder;
   LocalRunner runner(run_twice, patient);
@@ -265,6 +301,35 @@ TEST_CASE("A flood of output harms nobody, and little of it is kept") {
     return run(impatient, "for (;;) puts(\"a line of text that nobody will ever read\");");
   }();
   CHECK(endless.fault == Fault::run_timeout);
+}
+
+TEST_CASE("What the program has yet to write into its files harms no candidate, and is written once") {
+  const test::Folder folder;
+  std::vector<std::FILE*> files;
+  for (int i = 0; i < 12; ++i) {
+    std::FILE* const file = std::fopen((folder / std::to_string(i)).c_str(), "w+");
+    REQUIRE(file != nullptr);
+    std::fputs("a line\n", file);
+    files.push_back(file);
+  }
+  std::fputs("to be read\n", files[0]);
+  std::rewind(files[0]);
+  CHECK(std::fgetc(files[0]) == 'a');
+  std::fseek(files[0], 2, SEEK_SET);
+  std::fputs("L", files[0]);  // with bytes after it in the buffer
+  for (const std::size_t per_process : {1U, 100U}) {
+    LocalRunner runner(run_twice, {.time_limit = 1e6, .candidates_per_process = per_process});
+    for (int i = 0; i < 2; ++i) {
+      const Measured m = run(runner, good);
+      INFO(m.text);
+      CHECK(m.ok());
+    }
+    const Measured exits = run(runner, "puts(\"last words\"); exit(3);");
+    CHECK(test::says(exits.text, "status 3", "it printed: last words"));
+  }
+  for (std::FILE* const file : files) (void)std::fclose(file);
+  CHECK(test::read_file(folder / "0") == "a Line\nto be read\n");
+  for (int i = 1; i < 12; ++i) CHECK(test::read_file(folder / std::to_string(i)) == "a line\n");
 }
 
 TEST_CASE("A worker killed by somebody else costs its candidate alone, which may be measured again") {

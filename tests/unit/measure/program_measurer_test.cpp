@@ -8,6 +8,7 @@
 #include <doctest/doctest.h>
 #include <random.hpp>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
@@ -293,6 +294,41 @@ TEST_CASE("Stopped while busy, what is under way is finished and the rest ends a
     CHECK(built <= 3);
     CHECK(run == 0);
   }
+}
+
+TEST_CASE("Callbacks that stop at each fault recurse no deeper with more candidates, also if they stop two measurers") {
+  Gate gate;
+  NumberBuilder builder(1, [&](int& n) {
+    gate.pass();
+    return n;
+  });
+  NumberRunner runner(1, run_number);
+  ProgramMeasurer first(builder, runner), second(builder, runner);
+  int depth = 0, deepest = 0, stopped = 0;
+  std::mutex mutex;
+  const auto stop_both = [&](const Result& r) {
+    CHECK(r.fault == Fault::stopped);
+    {
+      const std::lock_guard lock(mutex);
+      deepest = std::max(deepest, ++depth);
+    }
+    first.stop();
+    second.stop();
+    const std::lock_guard lock(mutex);
+    --depth;
+    ++stopped;
+  };
+  for (int n = 0; n < 100; ++n) {
+    first.submit(0, stop_both);
+    second.submit(0, stop_both);
+  }
+  first.stop();
+  CHECK(stopped >= 195);  // all but what the builder has
+  CHECK(deepest <= 4);
+  gate.open();
+  first.wait();
+  second.wait();
+  CHECK(stopped == 200);
 }
 
 TEST_CASE("Measurer, builder and runner may be destroyed before first use") {

@@ -120,6 +120,24 @@ TEST_CASE("A cache keeps artifacts for the next builder") {
         2);  // and the list of what it includes
 }
 
+TEST_CASE("Two builders that compile the same source for one cache at the same time use different files") {
+  const test::Folder folder;
+  SourceBuilderOptions options = quick();
+  options.cache = folder / "cache";
+  options.compiler = folder / "compiler";
+  std::ofstream{options.compiler} << "#!/bin/sh\n[ \"$1\" = --version ] || { echo $* >> " << folder / "calls"
+                                  << "; exit 1; }\n";
+  std::filesystem::permissions(options.compiler, std::filesystem::perms::owner_all);
+  SourceBuilder first(options), second(options);
+  CHECK(build(first, {.source = returning(1)}).fault == Fault::build);
+  CHECK(build(second, {.source = returning(1)}).fault == Fault::build);
+  std::ifstream calls{folder / "calls"};
+  std::string one, other;
+  REQUIRE(std::getline(calls, one));
+  REQUIRE(std::getline(calls, other));
+  CHECK(one != other);
+}
+
 TEST_CASE("A kept artifact is built again after a file that it includes has changed or gone") {
   const test::Folder folder;
   SourceBuilderOptions options = quick();
@@ -142,6 +160,86 @@ TEST_CASE("A kept artifact is built again after a file that it includes has chan
   CHECK(answer(1) == 2);
   std::filesystem::remove(header);
   CHECK(answer(1) == -1);
+}
+
+TEST_CASE("A kept artifact belongs to the working folder, from which its source includes files") {
+  const test::Folder folder;
+  SourceBuilderOptions options = quick();
+  options.flags.push_back("-Iinclude");
+  options.cache = folder / "cache";
+  const auto before = std::filesystem::current_path();
+  for (int n = 1; n <= 2; ++n) {
+    const std::filesystem::path home = folder / std::to_string(n);
+    std::filesystem::create_directories(home / "include");
+    std::ofstream{home / "include/answer.hpp"} << returning(n);
+  }
+  for (const int n : {1, 2, 1}) {
+    std::filesystem::current_path(folder / std::to_string(n));
+    SourceBuilder builder(options);
+    const auto built = build(builder, {.source = "#include \"answer.hpp\"\n"});
+    std::filesystem::current_path(before);
+    INFO(built.text);
+    REQUIRE(built.artifact);
+    CHECK(call(built.artifact->path()) == n);
+  }
+}
+
+TEST_CASE("Static libraries are linked, whether they are flags of the builder or of the candidate") {
+  const test::Folder folder;
+  std::ofstream{folder / "helper.cpp"} << "extern \"C\" int helper() { return 5; }\n";
+  const auto must = [](const std::vector<std::string>& command) {
+    const measure::detail::ChildOutcome outcome = measure::detail::run_child(command, {.seconds = 1e6});
+    INFO(outcome.output);
+    REQUIRE(outcome.ok());
+  };
+  must({"c++", "-fPIC", "-c", folder / "helper.cpp", "-o", folder / "helper.o"});
+  must({"ar", "rcs", folder / "libhelper.a", folder / "helper.o"});
+  const std::string source = "extern \"C\" int helper(); extern \"C\" int answer() { return helper(); }\n";
+  const std::vector<std::string> by_name{"-L" + folder.path(), "-lhelper"}, by_path{folder / "libhelper.a"};
+  for (const auto& flags : {by_name, by_path}) {
+    SourceBuilderOptions options = quick();
+    SourceBuilder plain(options);
+    options.flags.insert(options.flags.end(), flags.begin(), flags.end());
+    SourceBuilder linking(options);
+    const auto own = build(plain, {.source = source, .flags = flags});
+    const auto shared = build(linking, {.source = source, .flags = {"-g"}});
+    REQUIRE(own.artifact);
+    REQUIRE(shared.artifact);
+    CHECK(call(own.artifact->path()) == 5);
+    CHECK(call(shared.artifact->path()) == 5);
+  }
+}
+
+TEST_CASE("Artifacts that are loaded together have variables of their own") {
+  SourceBuilder builder(quick());
+  const auto source = [](int n) {
+    return "inline int tile = " + std::to_string(n) +
+           ";\nextern \"C\" int answer() { static int* last = &tile; return *last; }\n";
+  };
+  const auto one = build(builder, {.source = source(1)}), two = build(builder, {.source = source(2)});
+  REQUIRE(one.artifact);
+  REQUIRE(two.artifact);
+  void* const loaded = ::dlopen(one.artifact->path().c_str(), RTLD_NOW | RTLD_LOCAL);
+  REQUIRE(loaded != nullptr);
+  CHECK(call(two.artifact->path()) == 2);
+  CHECK(call(one.artifact->path()) == 1);
+  (void)::dlclose(loaded);
+}
+
+TEST_CASE("A compiler without -fno-gnu-unique is not given it") {
+  const test::Folder folder;
+  SourceBuilderOptions options = quick();
+  options.compiler = folder / "compiler";
+  for (const char* const refusal : {"exit 1", "echo \"no -fno-gnu-unique here\"; exit 0"}) {
+    std::ofstream{options.compiler} << "#!/bin/sh\ncase \"$*\" in *gnu-unique*) " << refusal
+                                    << ";; esac\n[ \"$1\" = --version ] || exec c++ \"$@\"\n";
+    std::filesystem::permissions(options.compiler, std::filesystem::perms::owner_all);
+    SourceBuilder builder(options);
+    const auto built = build(builder, {.source = returning(5)});
+    INFO(built.text);
+    REQUIRE(built.artifact);
+    CHECK(call(built.artifact->path()) == 5);
+  }
 }
 
 TEST_CASE("A build that takes too long is killed, with its children, and is a time-out") {

@@ -39,6 +39,9 @@ struct Throwing {
   static constexpr const char* name = "throwing";
   static Plan plan(const Problem&) { throw std::runtime_error("out of ideas"); }
 };
+struct ThrowingNumber {
+  static Plan plan(const Problem&) { throw 7; }
+};
 /// Waits until both planners run.
 struct Meeting {
   static inline std::barrier<> both{2};
@@ -114,6 +117,9 @@ TEST_CASE("A wrong plan and a planner that throws are named, and not used") {
   const Raised none = raised([&] { (void)Portfolio<Careless, Throwing>::plan(problem); });
   CHECK(none.code == Errc::check_failed);
   CHECK(says(none.text, "'careless': two buffers share bytes", "'throwing': out of ideas"));
+  const auto others = Portfolio<ThrowingNumber, Disjoint>::plan_all(problem, 2);
+  CHECK(others[0].error == "an exception that is no std::exception");
+  CHECK(others[1].is_valid());
   const Problem wrong{{{.lower = 3, .upper = 2, .size = -8}}, {}};
   CHECK_THROWS_AS((void)(Portfolio<Greedy>::plan(wrong)), Error);
 }

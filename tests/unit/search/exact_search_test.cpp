@@ -7,6 +7,10 @@
 
 #include <unit/memory/random_problem.hpp>
 
+#include <cstdint>
+#include <numeric>
+#include <vector>
+
 using namespace rondo;
 using namespace rondo::memory;
 using namespace rondo::search;

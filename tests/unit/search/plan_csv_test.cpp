@@ -5,6 +5,7 @@
 
 #include <doctest/doctest.h>
 
+#include <locale>
 #include <sstream>
 #include <string>
 
@@ -26,6 +27,13 @@ std::string refusal(std::string_view text) {
 bool mentions(const std::string& text, std::string_view a, std::string_view b) {
   return text.find(a) != std::string::npos && text.find(b) != std::string::npos;
 }
+
+/// A locale in which numbers look as in "1.048.576,5".
+struct Grouping : std::numpunct<char> {
+  [[nodiscard]] char do_decimal_point() const override { return ','; }
+  [[nodiscard]] char do_thousands_sep() const override { return '.'; }
+  [[nodiscard]] std::string do_grouping() const override { return "\3"; }
+};
 
 }  // namespace
 
@@ -108,4 +116,14 @@ TEST_CASE("offsets are written under the names that were read") {
   std::ostringstream out;
   write_offsets(out, p, plan);
   CHECK(out.str() == "id,lower,upper,size,offset\nx,0,2,5,0\ny,1,3,6,5\n");
+}
+
+TEST_CASE("numbers are written as they are read, whatever the locale") {
+  const NamedProblem p = read_lifetimes("id,lower,upper,size\na,-1000,2000,1048576\n");
+  Plan plan;
+  plan.offsets = {4096};
+  std::ostringstream out;
+  out.imbue(std::locale{std::locale::classic(), new Grouping});
+  write_offsets(out, p, plan);
+  CHECK(out.str() == "id,lower,upper,size,offset\na,-1000,2000,1048576,4096\n");
 }

@@ -6,6 +6,7 @@
 #include <doctest/doctest.h>
 
 #include <cstddef>
+#include <locale>
 #include <sstream>
 #include <string>
 
@@ -20,6 +21,13 @@ std::size_t count(const std::string& text, const std::string& part) {
   for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++n;
   return n;
 }
+
+/// A locale in which numbers look as in "1.048.576,5".
+struct Grouping : std::numpunct<char> {
+  [[nodiscard]] char do_decimal_point() const override { return ','; }
+  [[nodiscard]] char do_thousands_sep() const override { return '.'; }
+  [[nodiscard]] std::string do_grouping() const override { return "\3"; }
+};
 
 }  // namespace
 
@@ -49,4 +57,17 @@ TEST_CASE("an empty plan is drawn as an empty picture") {
   CHECK(count(out.str(), "<rect") == 1);
   CHECK(out.str().find("nan") == std::string::npos);
   CHECK(out.str().find("inf") == std::string::npos);
+}
+
+TEST_CASE("a picture is the same in each locale") {
+  const Problem problem{{{.lower = 0, .upper = 9000, .size = 1048576}, {.lower = 3, .upper = 10'000, .size = 8}}, {}};
+  Plan plan;
+  plan.offsets = {0, 1048576};
+  plan.arena = plan.lower_bound = 1048584;
+  std::ostringstream plain, grouped;
+  grouped.imbue(std::locale{std::locale::classic(), new Grouping});
+  write_svg(plain, problem, plan);
+  write_svg(grouped, problem, plan);
+  CHECK(plain.str() == grouped.str());
+  CHECK(count(plain.str(), "1048584 bytes") == 2);
 }

@@ -68,8 +68,7 @@ TEST_CASE("every planner makes a valid plan of thousands of random problems with
       const auto by_duration = memory::make_order(problem, sections, memory::Order::duration);
       require_valid(problem, search::skyline(problem, sections, by_duration), "skyline");
       if (!features.conflicts) {
-        require_valid(problem, search::timeline_fit(problem, memory::Fit::first), "timeline, first fit");
-        require_valid(problem, search::timeline_fit(problem, memory::Fit::best), "timeline, best fit");
+        require_valid(problem, search::timeline_fit(problem), "timeline, best fit");
       }
     }
     const memory::Plan at_once = search::plan_fast(problem, 1);

@@ -89,7 +89,9 @@ inline int kill_group(pid_t leader) noexcept {
   FdPair output = make_pipe();
   FdPair start = make_pipe();
   const Fd null{::open("/dev/null", O_RDWR | O_CLOEXEC)};
-  const auto cpu_seconds = static_cast<unsigned>(std::clamp(limits.seconds, 0.0, 1e6)) + 2;
+  // The kernel counts the seconds of all threads of a process.
+  const unsigned cores = static_cast<unsigned>(std::clamp(::sysconf(_SC_NPROCESSORS_ONLN), 1L, 4096L));
+  const unsigned cpu_seconds = cores * (static_cast<unsigned>(std::clamp(limits.seconds, 0.0, 1e6)) + 2);
 
   const auto began = Clock::now();
   const auto deadline = after_seconds(limits.seconds);

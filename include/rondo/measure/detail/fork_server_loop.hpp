@@ -126,6 +126,12 @@ void kill_children(const Spared& spared) noexcept {
   }
 }
 
+/// Whether this process has children, including those that have ended.
+[[nodiscard]] inline bool has_children() noexcept {
+  siginfo_t info{};
+  return ::waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0;
+}
+
 /// Gives up everything that a process inherited from the program, except its memory and one descriptor.
 inline void leave_program(int kept) noexcept {
   (void)::setpgid(0, 0);  // signals from the terminal are for the program
@@ -134,7 +140,10 @@ inline void leave_program(int kept) noexcept {
   sigset_t none;
   sigemptyset(&none);
   (void)::sigprocmask(SIG_SETMASK, &none, nullptr);
-  __fpurge(stdout);                          // the program itself writes its buffers
+  // The program itself writes its buffers. Those of files are dropped, since their descriptors are closed. Otherwise a
+  // later flush would write them into descriptors that got the same numbers.
+  __fpurge(stdout);
+  (void)std::fflush(nullptr);
   (void)::prctl(PR_SET_CHILD_SUBREAPER, 1);  // descendants that lose their parent become children of this process
 }
 
@@ -196,6 +205,7 @@ class ServerLoop {
   [[noreturn]] void work(pid_t server, Fd (&fds)[2]) noexcept {
     (void)::setpgid(0, 0);
     (void)::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    (void)::prctl(PR_SET_CHILD_SUBREAPER, 1);  // so that the worker knows its daemons; see has_children()
     if (::getppid() != server) ::_exit(1);
     const int null = ::open("/dev/null", O_RDONLY);
     (void)::dup2(null, 0);

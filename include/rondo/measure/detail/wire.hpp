@@ -83,6 +83,10 @@ class Reader {
 };
 
 inline constexpr std::uint64_t longest_message = 64U << 20;
+/// Whether the bytes of a message, with its length before it, are more than the other end accepts.
+[[nodiscard]] inline bool is_too_long(const std::string& message) noexcept {
+  return message.size() - sizeof(std::uint64_t) > longest_message;
+}
 
 /// Removes the first message from the bytes that have arrived. Returns nothing if it is incomplete. `is_garbage`: no
 /// message can begin with these bytes.
@@ -97,22 +101,25 @@ inline constexpr std::uint64_t longest_message = 64U << 20;
   return body;
 }
 
-[[nodiscard]] inline std::string encode(const Measured& m) {
+/// `is_last`: the worker is to be replaced.
+[[nodiscard]] inline std::string encode(const Measured& m, bool is_last = false) {
   Writer writer;
   writer.put(static_cast<std::uint64_t>(m.fault));
   writer.put(m.text);
   writer.put(m.seconds);
   writer.put(m.device_seconds);
+  writer.put(std::uint64_t{is_last});
   return writer.message();
 }
-[[nodiscard]] inline std::optional<Measured> decode(std::string_view body) {
+[[nodiscard]] inline std::optional<Measured> decode(std::string_view body, bool& is_last) {
   Reader reader{body};
   Measured m;
   const std::uint64_t fault = reader.number();
-  m.fault = fault < fault_count ? static_cast<Fault>(fault) : Fault::unknown;
+  m.fault = static_cast<Fault>(fault);
   m.text = reader.text();
   m.seconds = reader.reals();
   m.device_seconds = reader.reals();
+  is_last = reader.number() != 0;
   if (!reader.ok() || fault >= fault_count) return std::nullopt;
   return m;
 }

@@ -71,6 +71,7 @@ class SectionSearch {
     capacity_ = static_cast<Offset>(aligned(capacity, model_.rounding) / model_.unit);
     strategy_ = strategy;
     limit_ = limit;
+    nodes_per_look_ = nodes_per_look(model_.count());
     nodes_ = 0;
     stopped_ = false;
     at_ = start_;
@@ -96,6 +97,10 @@ class SectionSearch {
   }
   /// The number of nodes visited by the last run.
   [[nodiscard]] std::uint64_t nodes() const noexcept { return nodes_; }
+  /// A run looks at the clock at its first node, and then once in this many. A node takes longer with more buffers.
+  [[nodiscard]] static constexpr std::uint64_t nodes_per_look(std::size_t buffers) noexcept {
+    return std::max<std::uint64_t>(1, 16'384 / (std::uint64_t{buffers} + 1));
+  }
 
  private:
   static constexpr Index none = -1;
@@ -146,7 +151,7 @@ class SectionSearch {
   }
 
   [[nodiscard]] bool out_of_time() const {
-    if ((nodes_ & 127) != 0) return false;
+    if (nodes_ % nodes_per_look_ != 1 % nodes_per_look_) return false;
     if (limit_.cancelled != nullptr && limit_.cancelled->load(std::memory_order_relaxed)) return true;
     return limit_.deadline != std::chrono::steady_clock::time_point::max() &&
            std::chrono::steady_clock::now() > limit_.deadline;
@@ -466,6 +471,7 @@ class SectionSearch {
   SearchStrategy strategy_{};
   SearchLimit limit_{};
   std::uint64_t nodes_ = 0;
+  std::uint64_t nodes_per_look_ = 1;
   std::uint64_t stamp_ = 0;
   bool stopped_ = false;
 };

@@ -7,6 +7,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <string>
 #include <thread>
 #include <vector>
@@ -62,6 +63,12 @@ TEST_CASE("A grandchild that holds the output open keeps nobody waiting, and die
   CHECK(outcome.output == "done\n");
   const long pid = std::stol(test::read_file(folder / "pid"));
   test::await([&] { return !test::is_alive(pid); });
+}
+
+TEST_CASE("A child may use all cores until its limit") {
+  const ChildOutcome outcome = shell("ulimit -t", 100);
+  REQUIRE(outcome.ok());
+  CHECK(std::stoul(outcome.output) >= 100UL * std::max(1U, std::thread::hardware_concurrency()));
 }
 
 TEST_CASE("A flood of output is read to its end, and little of it kept") {

@@ -26,22 +26,27 @@ TEST_CASE("A measurement arrives as it was sent, in whatever pieces") {
   REQUIRE(body);
   CHECK(arrived == message);
   CHECK(!is_garbage);
-  const auto got = decode(*body);
+  bool is_last = true;
+  const auto got = decode(*body, is_last);
   REQUIRE(got);
   CHECK(got->fault == sent.fault);
   CHECK(got->text == sent.text);
   CHECK(got->seconds == sent.seconds);
   CHECK(got->device_seconds == sent.device_seconds);
+  CHECK(!is_last);
+  CHECK(decode(encode(sent, true).substr(8), is_last));
+  CHECK(is_last);
 }
 
 TEST_CASE("A message cut short, too long or of an unknown fault is refused") {
   const std::string message = encode({Fault::run, "text", {1}, {}, 0}).substr(8);
-  REQUIRE(decode(message));
-  for (std::size_t size = 0; size < message.size(); ++size) CHECK(!decode(message.substr(0, size)));
-  CHECK(!decode(message + "x"));
+  bool is_last = false;
+  REQUIRE(decode(message, is_last));
+  for (std::size_t size = 0; size < message.size(); ++size) CHECK(!decode(message.substr(0, size), is_last));
+  CHECK(!decode(message + "x", is_last));
   std::string unknown = message;
   unknown[0] = 99;
-  CHECK(!decode(unknown));
+  CHECK(!decode(unknown, is_last));
 }
 
 TEST_CASE("Garbage is told from a message by its length, and never read beyond its end") {
@@ -53,6 +58,7 @@ TEST_CASE("Garbage is told from a message by its length, and never read beyond i
   for (int i = 0; i < 10000; ++i) {
     std::string bytes(random() % 64, '\0');
     for (char& c : bytes) c = static_cast<char>(random() % 4 == 0 ? random() : 0);
-    (void)decode(bytes);
+    bool is_last = false;
+    (void)decode(bytes, is_last);
   }
 }

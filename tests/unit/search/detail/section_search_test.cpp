@@ -8,6 +8,8 @@
 #include <random.hpp>
 #include <unit/memory/random_problem.hpp>
 
+#include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <numeric>
 #include <vector>
@@ -101,4 +103,26 @@ TEST_CASE("offsets are counted in the largest unit that all sizes share") {
   CHECK(model.unit == 1 << 20);
   CHECK(model.plain);
   CHECK(model.next_capacity(8 << 20) == (9 << 20) - 63);
+}
+
+TEST_CASE("a run whose time is up ends at its first node, and a large problem looks at the clock at nearly each") {
+  const Problem problem = memory::testing::random_problem(
+      rondo::test::seed_of(1), {.buffers = 2000, .steps = 2000, .largest = 999, .fixed_offsets = false});
+  const SearchModel model = model_of(problem);
+  REQUIRE(model.count() > 1000);
+  const std::atomic<bool> cancelled{true};
+  SectionSearch<std::int32_t> search{model};
+  for (int s = 0; s < 16; ++s) {
+    const SearchStrategy strategy{static_cast<Branching>(s % 4), static_cast<Preference>(s / 4)};
+    const std::int64_t capacity = 1'000'000;  // enough for all, so that only the limit ends the run
+    CHECK(search.run(capacity, strategy, {500, std::chrono::steady_clock::time_point::min()}) == SearchResult::gave_up);
+    CHECK(search.nodes() == 1);
+    CHECK(search.run(capacity, strategy, {.nodes = 500, .cancelled = &cancelled}) == SearchResult::gave_up);
+    CHECK(search.nodes() == 1);
+  }
+  for (const std::size_t buffers : {1U, 100U, 1000U, 8000U, 100'000U}) {
+    const std::uint64_t nodes = SectionSearch<std::int32_t>::nodes_per_look(buffers);
+    CHECK(nodes >= 1);
+    CHECK((nodes == 1 || nodes * buffers <= 16'384));
+  }
 }

@@ -139,6 +139,28 @@ TEST_CASE_TEMPLATE("An input is not held in an array that was released", P, PLAT
   CHECK(session.hold(g.x).ok());
 }
 
+TEST_CASE_TEMPLATE("An input is not held in an array that was released during a round taken step by step", P,
+                   PLATFORMS) {
+  Scaled g;
+  g.graph.keep(g.x);
+  const auto check = [&](auto& session) {
+    const Floats host(Scaled::n, 2);
+    Floats result(Scaled::n);
+    std::optional in(session.allocate(g.x));
+    REQUIRE(session.upload(*in, host).ok());
+    auto round = session.begin_round(bind(g.x, *in), bind(g.y, result)).launch();
+    in.reset();
+    REQUIRE(std::move(round).finish().status().ok());
+    CHECK(session.hold(g.x).code() == Errc::unbound_tensor);
+    REQUIRE(session.run_round(bind(g.x, host), bind(g.y, result)).ok());
+    CHECK(session.hold(g.x).ok());
+  };
+  auto alone = open<P>(g.graph);
+  check(alone);
+  auto pipelined = open_pipelined<P, 3>(g.graph);
+  check(pipelined);
+}
+
 TEST_CASE_TEMPLATE("Rounds of every kind of session bind the memory that their session allocates", P, PLATFORMS) {
   const Scaled g;
   SUBCASE("RoundSession") {

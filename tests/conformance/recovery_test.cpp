@@ -292,6 +292,34 @@ TEST_CASE_TEMPLATE("A checkpoint of a graph without residents is one between two
   CHECK(session.checkpoint().code() == Errc::closed);
 }
 
+TEST_CASE_TEMPLATE("Completions may make checkpoints while one is made, and the last of all is restored", P, A2A3Sim,
+                   A5SimOn<Pool>) {
+  const Graph g;
+  Recoverable session(
+      [&](const typename P::Options& options) { return open_pipelined<P, 3, StepPolicies>(g.graph, options); },
+      busy_options<P>());
+  REQUIRE(session->upload(g.w, Floats(n, 1000)).ok());
+  REQUIRE(session->upload(g.v, Floats(n, 1)).ok());
+  const Floats x(n, 1);
+  Floats z[3] = {Floats(n), Floats(n), Floats(n)};
+  int made = 0;
+  const auto submit = [&] {
+    for (Floats& each : z) {
+      REQUIRE(session->submit_round(bind(g.x, x), bind(g.z, each), [&](Status status) noexcept {
+        if (status.ok() && session.checkpoint().ok()) ++made;
+      }));
+    }
+  };
+  submit();
+  REQUIRE(session.checkpoint().ok());
+  CHECK(made == 3);
+  Floats before(n), after(n);
+  REQUIRE(session->download(g.w, before).ok());
+  CHECK(session.recover() == 3);
+  REQUIRE(session->download(g.w, after).ok());
+  CHECK(after == before);
+}
+
 TEST_CASE("Where opening fails the checkpoint is kept, and other options are taken") {
   using P = A2A3OverStandIn;
   rondo_stand_in_reset();

@@ -166,7 +166,7 @@ struct Copies {
     std::size_t from = 0;
     for (std::size_t p = 0; p < ports.size(); ++p) {
       const Port& port = ports[p];
-      if (bindings[p].device != 0) continue;
+      if (!bindings[p].is_copied()) continue;
       const Copy copy{port.device, bindings[p].data, Bytes{bindings[p].bytes}};
       if (copies_in(port.direction)) in[to++] = copy;
       if (copies_out(port.direction)) out[from++] = copy;

@@ -146,7 +146,7 @@ template <Platform P, class Policies, class Graph, class Layout>
 void Instance<P, Policies, Graph, Layout>::take_addresses(std::span<Binding> bindings) noexcept {
   const auto ports = ports_.view();
   refresh_due_ = refresh_due_ || readiness_ != Readiness::ready || !update::is_idle_while_unbound<Update>;
-  is_moved_ = uses_callers_memory_ = false;
+  is_moved_ = uses_callers_memory_ = delivers_callers_memory_ = false;
   for (std::size_t p = 0; p < bindings.size(); ++p) {
     Binding& b = bindings[p];
     const Port& port = ports[p];
@@ -169,6 +169,8 @@ void Instance<P, Policies, Graph, Layout>::take_addresses(std::span<Binding> bin
   for (const PortView& view : rules_.views()) {
     if (view.source == PortView::in_the_arena) continue;
     refresher_.set_port_address(view.port, address(view.source) + view.offset);
+    delivers_callers_memory_ = delivers_callers_memory_ || (copies_out(ports[view.port].direction) &&
+                                                            address(view.source) != arena_address(view.source));
   }
   if constexpr (Values::any) values_.update(refresher_);  // the readiness is general, so a refresh is due
   refresh_due_ = refresh_due_ || is_moved_;

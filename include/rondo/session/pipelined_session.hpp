@@ -31,8 +31,8 @@ namespace rondo {
 /// copied when submit_round returns. Outputs are in host memory once the round has been delivered, which happens on the
 /// calling thread, in order, in the calls that submit, poll and wait. A round that reads host memory which a round in
 /// flight will write waits until that one has been delivered. All other operations of the session first wait for the
-/// rounds in flight. If an output is a view of a resident or of zeroed workspace, which all slots share, a round waits
-/// until the previous one has been delivered.
+/// rounds in flight. If an output is a view of a resident or of zeroed workspace, which all slots share, or of
+/// device memory that the round binds, the next round waits until it has been delivered.
 ///
 /// Lifetime: immovable; bound outputs must outlive their round. Thread safety: one thread at a time, except for
 /// request_stop(). Errors: a wrong binding refuses the round and changes nothing; the RoundTicket has the status. A
@@ -61,7 +61,7 @@ class PipelinedSession
       : Base(std::move(graph), options),
         Flights(this->platform_, count_outputs(this->interface().tensors),
                 Bytes{this->memory_.stride + this->instances_[0].refresher().device_bytes().value}) {
-    if (std::ranges::any_of(this->interface().tensors, &graph::TensorRecord::is_delivered_alone)) this->limit_ = 1;
+    if (std::ranges::any_of(this->interface().tensors, &graph::TensorRecord::is_delivered_alone)) this->most_ = 1;
     if (this->overlaps()) Flights::overlap_rounds();
   }
   ~PipelinedSession() { this->close_and_report(); }
@@ -94,6 +94,9 @@ class PipelinedSession
     return detail::ranges_of(Base::resolved(bound));
   }
   void note_submitted(std::uint32_t slot) noexcept { last_ = slot; }
+  [[nodiscard]] bool delivers_callers_memory(std::uint32_t slot) const noexcept {
+    return this->instances_[slot].delivers_callers_memory();
+  }
   void fail(Status status, std::uint32_t) noexcept { (void)this->note_failure(status); }
   /// A round that the device refused may have copied its inputs to where those of the last round were.
   void note_refused() noexcept { this->rounds_when_lost_ = rounds(); }

@@ -58,14 +58,14 @@ class SessionState {
     for (const graph::TensorRecord& tensor : view.tensors) sum += step(tensor);
     return sum;
   }
-  /// Waits for the rounds in flight, and copies all residents from the device to `host`, or back. `waits`: whether to
-  /// wait until the copies are done.
+  /// Copies all residents from the device of an idle session to `host`, or back. `waits`: whether to wait until the
+  /// copies are done.
   static Status copy(Session& session, std::byte* host, bool to_device, bool waits) noexcept {
     // Little memory may be copied through staging, which a refused call discards. Its copies come first, and are waited
     // for; those of more memory go directly to where they belong.
     constexpr std::uint64_t least_direct = 4096;
     const graph::GraphView view = session.interface();
-    Status status = session.wait_until_idle();
+    Status status;
     std::uint32_t last_small = 0;
     for (std::uint32_t t = 0; t < view.tensors.size(); ++t) {
       if (step(view.tensors[t]) != 0 && view.tensors[t].bytes < least_direct) last_small = t;
@@ -149,8 +149,10 @@ class Recoverable {
   /// Opens the session. @throws Error as `open` does; out_of_memory
   explicit Recoverable(Open open, Options options = {})
       : open_{std::move(open)}, options_{std::move(options)}, session_{new Session(open_(options_))} {
-    for (Checkpoint& c : checkpoints_) c = {host_memory(*session_), State{}, 0};
-    for (Checkpoint& c : checkpoints_) c.state.take(*session_);
+    for (Checkpoint& c : checkpoints_) {
+      c = {host_memory(*session_), State{}, 0};
+      c.state.take(*session_);
+    }
   }
   Recoverable(const Recoverable&) = delete;
   Recoverable& operator=(const Recoverable&) = delete;
@@ -166,10 +168,11 @@ class Recoverable {
   /// complete when a later round has succeeded, and until then a recovery uses the previous one. The first checkpoint
   /// waits. Errors: as download(); earlier checkpoints remain.
   Status checkpoint() noexcept {
+    // A completion that runs now may make a checkpoint, too.
+    if (const Status status = State::wait_until_idle(*session_); !status) return status;
     complete_pending();
     Checkpoint& next = checkpoints_[1 - last_];
     const bool waits = !may_overlap() || !has_any_;
-    if (const Status status = State::wait_until_idle(*session_); !status) return status;
     is_pending_ = false;
     if (const Status status = State::copy(*session_, next.memory.get(), false, waits); !status) return status;
     next.state.take(*session_);

@@ -234,7 +234,7 @@ class SteppedRounds : public Base {
   }
   Status finish_open_round(Status status, std::span<const Binding> bindings) noexcept {
     if (status.ok()) status = executor().copy_out(instance().work_of(bindings));
-    return this->derived().settle(leave_round(status));
+    return release_arrays(this->derived().settle(leave_round(status)));
   }
   /// `so_far`: the status of the steps that the round has taken.
   void abandon_round(Status so_far) noexcept {
@@ -242,12 +242,17 @@ class SteppedRounds : public Base {
     so_far = leave_round(so_far);
     this->observe_.round_ends(index(), so_far.ok() ? Status{Errc::abandoned} : so_far);
     if (!so_far) (void)this->note_failure(so_far);
+    (void)release_arrays(so_far);
   }
-  /// Waits for the device, and releases the arrays that were released during the round.
+  /// Waits for the device.
   Status leave_round(Status status) noexcept {
     open_round_ = nullptr;
     status = first_failure(status, executor().finish());
     this->unblock();
+    return status;
+  }
+  /// Releases the arrays that were released during the round, which now is the last one.
+  Status release_arrays(Status status) noexcept {
     return this->blocks_ == nullptr ? status : first_failure(status, this->blocks_->set_in_round(false));
   }
 

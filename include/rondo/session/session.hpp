@@ -47,7 +47,6 @@ class Session : public SessionBase<Derived, P, Policies> {
   using Instances = detail::Instances<P, Policies, Graph, Layout, Slots>;
   using Instance = typename Instances::Instance;
   using Update = typename Policies::Update;
-  using Observer = typename Policies::Observe;
 
  public:
   using typename Root::Options;
@@ -193,7 +192,8 @@ class Session : public SessionBase<Derived, P, Policies> {
   template <class Channel, class Settle>
   Status run_on(Channel channel, std::size_t slot, Settle settle, DynamicBindings<Derived>& bindings) noexcept {
     enter(Phase::bind);
-    if (bindings.is_plain() && instances_[slot].is_ready() && bindings.are_of(derived())) [[likely]] {
+    constexpr bool may_be_plain = Instance::template is_plain<>;
+    if (may_be_plain && bindings.is_plain() && instances_[slot].is_ready() && bindings.are_of(derived())) [[likely]] {
       return instances_[slot].run_plain(channel, round_observer(), settle, bindings.bound());
     }
     if (const Status status = take(bindings); !status) return status;
@@ -233,8 +233,10 @@ class Session : public SessionBase<Derived, P, Policies> {
     state_ = state;
     instances_.block(why);
   }
-  /// Returns to the state between rounds: open, or waiting for the first upload of a resident.
+  /// Returns to the state between rounds: open, or waiting for the first upload of a resident. A session that was
+  /// poisoned during a round stays so.
   void unblock() noexcept {
+    if (state_ == State::poisoned) return;
     state_ = State::open;
     note_uploads();
   }

@@ -329,10 +329,11 @@ class SessionBase {
       return Status{Errc::wrong_tensor};
     }
     if (const Status status = derived().check_bytes(key.tensor(), size); !status) return status;
-    if (host == nullptr) return Status::of_tensor(Errc::null_memory, t);
+    if (host == nullptr && size.value != 0) return Status::of_tensor(Errc::null_memory, t);
     DevicePtr<std::byte> at;
     if (const Status status = derived().find_resident(key, at); !status) return status;
-    const Status status = copy_between(at, derived().others_.host_address(t), host, size, to_device, waits);
+    Status status;
+    if (size.value != 0) status = copy_between(at, derived().others_.host_address(t), host, size, to_device, waits);
     if (status.ok() && to_device && std::exchange(uploaded_[t], 1) == 0) derived().note_uploads();
     return status;
   }

@@ -183,15 +183,12 @@ Status Session<Derived, P, Policies, Graph, Slots>::set_held(TensorKey key, bool
   if (is_held && derived().rounds() == rounds_when_lost_) {
     return Status::of_tensor(Errc::unbound_tensor, index(key.tensor()));
   }
-  // Every slot's tasks would have to read it at its address in the last round.
-  if (is_held && Slots != 1 && record(key).fixed && !is_carried_in_args(record(key).direction)) {
-    return Status::of_tensor(Errc::fixed_address, index(key.tensor()));
-  }
-  // The other slots would have to take over its address, or the bytes of a host input.
-  const bool is_host_input = is_carried_in_args(record(key).direction);
-  if (is_held && Slots != 1 &&
-      Root::highest_update < (is_host_input ? UpdateLevel::host_input : UpdateLevel::model_io)) {
-    return Status::of_tensor(Errc::unsupported, index(key.tensor()));
+  if (is_held && Slots != 1) {  // the other slots' tasks must read it at its address, or take over a host input's bytes
+    const bool is_host_input = is_carried_in_args(record(key).direction);
+    if (record(key).fixed && !is_host_input) return Status::of_tensor(Errc::fixed_address, index(key.tensor()));
+    if (Root::highest_update < (is_host_input ? UpdateLevel::host_input : UpdateLevel::model_io)) {
+      return Status::of_tensor(Errc::unsupported, index(key.tensor()));
+    }
   }
   if (is_held && !last.may_hold(p)) return Status::of_tensor(Errc::shared_memory, index(key.tensor()));
   for (Instance& instance : instances_) instance.set_held(p, is_held, last);

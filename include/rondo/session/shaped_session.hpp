@@ -69,7 +69,7 @@ class ShapedSession : public detail::SessionBase<ShapedSession<P, Policies, Capa
 
   /// Runs one round after those in flight, and waits for it; see RoundSession::run_round. Bindings as in submit_round.
   /// The first argument may be values of symbols; see with_symbols(). Errors: also invalid_argument for a
-  /// symbol of another graph, one stated twice, and a negative value.
+  /// symbol that the graph does not have, one stated twice, and a negative value.
   template <class... Bound>
   [[gnu::always_inline]] Status run_round(Bound&&... bound) noexcept {
     if constexpr (Flights::is_queued || !(BoundPair<std::remove_cvref_t<Bound>> && ...)) {
@@ -228,6 +228,9 @@ class ShapedSession : public detail::SessionBase<ShapedSession<P, Policies, Capa
   }
   void note_submitted(std::uint32_t) noexcept {
     if constexpr (!Flights::is_queued) entries_.forget_last();  // the next round checks whether this one was delivered
+  }
+  [[nodiscard]] bool delivers_callers_memory(std::uint32_t slot) const noexcept {
+    return in_slot_[slot]->instances()[slot].delivers_callers_memory();
   }
   static void note_refused() noexcept {}  // there is no hold()
   [[gnu::cold]] void fail(Status status, std::size_t slot) noexcept {

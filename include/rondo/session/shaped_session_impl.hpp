@@ -34,7 +34,7 @@ ShapedSession<P, Policies, Capacity, Depth>::ShapedSession(Shapes shapes, const 
   for (std::size_t t = 0; t < offsets_.size(); ++t) {
     const graph::TensorRecord& tensor = graph_.tensors()[t];
     resets_workspace_ = resets_workspace_ || tensor.zeroed == Zeroed::once;
-    if (tensor.is_delivered_alone()) this->limit_ = 1;
+    if (tensor.is_delivered_alone()) this->most_ = 1;
     if (tensor.direction != Direction::resident) continue;
     if (tensor.is_symbolic()) {
       throw Error(Errc::invalid_argument,
@@ -44,7 +44,7 @@ ShapedSession<P, Policies, Capacity, Depth>::ShapedSession(Shapes shapes, const 
     }
     if (tensor.is_outside_arena()) continue;
     offsets_[t] = align_up(residents_end_, P::Arch::tensor_alignment);
-    residents_end_ = offsets_[t] + arch::block_bytes<typename P::Arch>(tensor.bytes);
+    residents_end_ = detail::sum_or_most(offsets_[t], arch::block_bytes<typename P::Arch>(tensor.bytes));
   }
 }
 
@@ -100,8 +100,8 @@ Status ShapedSession<P, Policies, Capacity, Depth>::change_shape(launch::KeyView
                                                                  std::unique_ptr<Entry>*& found) noexcept {
   const std::uint64_t delivered = this->delivered();
   if (!Flights::is_queued || resets_workspace_) (void)this->wait_all();
+  if (has_delivered(delivered)) return Status{Errc::busy};  // submitted anew, which asks for a refusal
   if (const Status status = refusal(); !status) return status;
-  if (has_delivered(delivered)) return Status{Errc::busy};
   entries_.forget_last();
   found = entries_.find_in_table(key);
   if (found != nullptr) {
@@ -205,7 +205,6 @@ void ShapedSession<P, Policies, Capacity, Depth>::grow(const detail::ShapedArena
   // Tensors without elements also need an address.
   if (parts.whole().value == 0) parts.shared = P::Arch::arena_alignment;
   if (parts.shared <= parts_.shared && parts.each_slot <= parts_.each_slot) return;
-  (void)this->wait_all();
   std::vector<std::byte> residents(base_ ? residents_end_ : 0);
   if (!residents.empty()) {
     check(platform_.copy_out(residents.data(), DevicePtr<const std::byte>{base_}, Bytes{residents.size()}));

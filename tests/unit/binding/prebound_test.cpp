@@ -2,12 +2,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <rondo/binding/prebound.hpp>
 
+#include <rondo/graph/instantiate.hpp>
+#include <rondo/platform/select.hpp>
 #include <rondo/session/open.hpp>
 #include <unit/session/scripted_platform.hpp>
 #include <unit/support.hpp>
 
 #include <doctest/doctest.h>
 
+#include <cstdint>
+#include <string>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -104,6 +108,25 @@ TEST_CASE("A prebinding obeys the session's state: busy, poisoned, closed") {
   CHECK(rig.session.close().ok());
   CHECK(rig.session.run_round(binding).code() == Errc::closed);
   CHECK(rig.session.prebind(bind(rig.x, rig.hx), bind(rig.y, rig.hy)).status().code() == Errc::closed);
+}
+
+TEST_CASE("A prebinding takes inputs without elements that are bound to no device memory") {
+  TaskGraph graph;
+  const Dim n = graph.dim("n");
+  std::vector<Input<float>> none;
+  for (int i = 0; i < 5; ++i) none.push_back(graph.input<float>("none " + std::to_string(i), {n}));
+  const auto x = graph.input<float>("x", {2});
+  const auto y = graph.output<float>("y", {2});
+  graph.add<Fragile>(x, y);
+  const std::int64_t values[] = {0};
+  auto session = open<A2A3Sim>(instantiate(graph, values));
+  const DeviceSpan<float> nothing;
+  std::vector<float> hx{1, 2}, hy(2);
+  const auto bound = session.prebind(bind(none[0], nothing), bind(none[1], nothing), bind(none[2], nothing),
+                                     bind(none[3], nothing), bind(none[4], nothing), bind(x, hx), bind(y, hy));
+  REQUIRE(bound.status().ok());
+  CHECK(session.run_round(bound).ok());
+  CHECK(hy == hx);
 }
 
 TEST_CASE("Prebindings are plain values, and only a session makes them") {

@@ -107,6 +107,18 @@ TEST_CASE("A strategy that the compiler cannot evaluate is asked each round, and
   CHECK(session.platform().release(elsewhere).ok());
 }
 
+TEST_CASE("A strategy that acts between moves is asked in each round, also where bindings were made before") {
+  Rig rig;
+  auto session = open<ScriptedPlatform, WithScripted>(rig.graph, {&rig.script});
+  DynamicBindings bindings(session);
+  REQUIRE(bindings.bind(rig.x.key.tensor(), static_cast<const void*>(rig.hx.data()), Bytes{rig.hx.size() * 4}).ok());
+  REQUIRE(bindings.bind(rig.y.key.tensor(), static_cast<void*>(rig.hy.data()), Bytes{rig.hy.size() * 4}).ok());
+  Scripted::answer = UpdateLevel::none;
+  Scripted::shown.clear();
+  for (int round = 0; round < 3; ++round) REQUIRE(session.run_round(bindings).ok());
+  CHECK(Scripted::shown.size() == 3);
+}
+
 TEST_CASE("Whatever level a strategy asks for, the rounds give the same results") {
   for (const auto level :
        {UpdateLevel::none, UpdateLevel::model_io, UpdateLevel::feature_map_and_model_io, UpdateLevel::init}) {

@@ -3,8 +3,12 @@
 #include <rondo/session/residents.hpp>
 
 #include <rondo/graph/freeze.hpp>
+#include <rondo/graph/instantiate.hpp>
 #include <rondo/graph/loops.hpp>
 #include <rondo/graph/orchestrated.hpp>
+#include <rondo/platform/select.hpp>
+#include <rondo/session/open.hpp>
+#include <rondo/session/recoverable.hpp>
 #include <unit/support.hpp>
 
 #include <doctest/doctest.h>
@@ -79,4 +83,23 @@ TEST_CASE("Where an orchestration adds the tasks every resident waits, and nothi
   const auto frozen = freeze_interface(graph);
   CHECK(residents_read_first(frozen.view(), true) == Tensors{1, 2});
   CHECK(residents_read_first(frozen.view(), false).empty());
+}
+
+TEST_CASE("A resident without elements is uploaded, read and kept as any other") {
+  TaskGraph graph;
+  const Dim n = graph.dim("n");
+  const auto w = graph.resident<float>("w", {n});
+  const auto x = graph.input<float>("x", {2});
+  const auto y = graph.output<float>("y", {2});
+  graph.add_raw("first", CoreType::vector, +[](ArgWord*) {}, reads(w), reads(x), writes(y));
+  const std::int64_t values[] = {0};
+  Recoverable session(
+      [&](const A2A3Sim::Options& options) { return open<A2A3Sim>(instantiate(graph, values), options); },
+      A2A3Sim::Options{});
+  std::vector<float> none, hx(2), hy(2);
+  REQUIRE(session->run_round(bind(x, hx), bind(y, hy)).code() == Errc::uninitialized_read);
+  CHECK(session->upload(w, none).ok());
+  CHECK(session->run_round(bind(x, hx), bind(y, hy)).ok());
+  CHECK(session->download(w, none).ok());
+  CHECK(session.checkpoint().ok());
 }

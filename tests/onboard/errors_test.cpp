@@ -252,6 +252,77 @@ TEST_CASE_TEMPLATE("A call that is refused hides no failure of the device", P, A
   CHECK(y == Floats(4, -1));
 }
 
+TEST_CASE("A call that is refused does not hide that the device ended a task") {
+  using P = A2A3OverStandIn;
+  const Clean clean;
+  const Chain g;
+  P::Options options;
+  options.task_timeout_ms = 50;
+  options.capture = false;
+  auto session = open<P>(g.graph, options);
+  rondo_stand_in_slow("superstitious_too", 60'000'000);
+  rondo_stand_in_fault("aclrtLaunchKernelV2", 2, 207005);
+  const Floats x(4, 1);
+  Floats y(4, -1);
+  const Status status = session.run_round(bind(g.x, x), bind(g.y, y));
+  CHECK(status.code() == Errc::timed_out);
+  CHECK(status.poisoned());
+}
+
+TEST_CASE("Memory is not released while a round that is late may use it") {
+  using P = A2A3OverStandIn;
+  const Clean clean;
+  const Chain g;
+  P::Options options;
+  options.timeout_ms = 100;
+  rondo_stand_in_limit("abort", 0);
+  auto session = open<P>(g.graph, options);
+  P& platform = session.platform();
+  const auto block = platform.allocate(Bytes{1024}, Bytes{1024});
+  const Floats x(4, 1);
+  rondo_stand_in_hold();
+  auto launched = session.begin_round(bind(g.x, x), bind(g.y, DeviceSpan<float>{block.as<float>(), 4})).launch();
+  CHECK(platform.release(block).code() == Errc::timed_out);
+  rondo_stand_in_resume();
+  CHECK(std::move(launched).finish().status().ok());
+  Floats y(4);
+  CHECK(rondo_stand_in_peek(block.address(), y.data(), 16));
+  CHECK(y == x);
+  CHECK(platform.release(block).ok());
+}
+
+TEST_CASE("Memory from pages has any alignment that is asked for") {
+  using P = A2A3OverStandIn;
+  const Clean clean;
+  const Chain g;
+  rondo_stand_in_limit("virtual_memory", 1);
+  auto session = open<P>(g.graph);
+  const Bytes bytes{std::uint64_t{2} << 20};
+  for (const std::uint64_t alignment : {std::uint64_t{1024}, std::uint64_t{4} << 20, std::uint64_t{16} << 20}) {
+    CAPTURE(alignment);
+    const auto block = session.platform().allocate(bytes, Bytes{alignment});
+    CHECK(block.address() % alignment == 0);
+    const std::array<std::byte, 64> ones{std::byte{1}};
+    CHECK(session.platform().copy_in(block.offset(Bytes{bytes.value - 64}), ones.data(), Bytes{64}).ok());
+    CHECK(session.platform().wait().ok());
+    CHECK(session.platform().release(block).ok());
+  }
+}
+
+TEST_CASE("A round is waited for in another way where the runtime refuses to call the host") {
+  using P = A2A3OverStandIn;
+  const Clean clean;
+  const Chain g;
+  P::Options options;
+  options.completion = platform::onboard::Completion::host_func;
+  rondo_stand_in_fault("aclrtLaunchHostFunc", 0, 207000);
+  auto session = open<P>(g.graph, options);
+  const Floats x(4, 1);
+  Floats y(4, -1);
+  CHECK(session.run_round(bind(g.x, x), bind(g.y, y)).ok());
+  CHECK(y == x);
+}
+
 namespace {
 std::string poisoned_by;
 struct NotesCause : DefaultPolicies {
@@ -334,6 +405,15 @@ TEST_CASE_TEMPLATE("A task that runs longer than it may is ended by the device, 
   options.task_timeout_ms = 20;
   SUBCASE("in a replay") {}
   SUBCASE("in plain launches") { options.capture = false; }
+  // Long enough for looks at the stream between those at the event.
+  SUBCASE("while an event is awaited") {
+    options.completion = platform::onboard::Completion::event;
+    options.task_timeout_ms = 100;
+  }
+  SUBCASE("while a function of the host is awaited") {
+    options.completion = platform::onboard::Completion::host_func;
+    options.task_timeout_ms = 100;
+  }
   auto session = open<P>(g.graph, options);
   rondo_stand_in_slow("superstitious", 60'000'000);
   const Floats x(4, 1);

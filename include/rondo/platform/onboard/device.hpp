@@ -198,7 +198,7 @@ class Device {
     const Status status = status_of(code);
     if (status.poisoned() || code == code_stream_is_captured) return status;
     const AclError waited = wait();
-    if (errc_of(waited) == Errc::device_failed) return Status{Errc::device_failed}.poisoning();
+    if (status_of(waited).poisoned() && !may_go_on(waited)) return status_of(waited);
     if (waited != code_ok && wait() != code_ok) return Status{errc_of(waited)}.poisoning();
     return status;
   }
@@ -233,15 +233,18 @@ class Device {
     const AclError code = create_stream(call);
     must(call, code);
   }
-  /// Creates the stream if there is none. @returns the runtime's code; `call` is the name of the call
+  /// Creates the stream, and the event of its end, if there is none. @returns the runtime's code; `call` is the name of
+  /// the call
   [[nodiscard]] AclError create_stream(const char*& call) noexcept {
-    if (stream_ != nullptr) return code_ok;
+    const bool has_event = options_.completion != Completion::event || done_ != nullptr;
+    if (stream_ != nullptr && has_event) return code_ok;
     if (token_ == 0 || is_stopped_) return code_not_open;
     call = "aclrtSetDevice";
     if (const AclError code = enter(); code != code_ok) return code;
     call = "aclrtCreateStreamWithConfig";
-    AclError code = calls().create_stream(&stream_, 0, stream_flag_fast_launch | stream_flag_fast_sync);
-    if (code != code_ok || options_.completion != Completion::event || done_ != nullptr) return code;
+    AclError code = code_ok;
+    if (stream_ == nullptr) code = calls().create_stream(&stream_, 0, stream_flag_fast_launch | stream_flag_fast_sync);
+    if (code != code_ok || has_event) return code;
     call = "aclrtCreateEventExWithFlag";
     code = calls().create_event(&done_, event_flag_sync);
     return code;
@@ -345,6 +348,7 @@ class Device {
     is_done_->store(false, std::memory_order_relaxed);
     AclError code =
         by_event ? calls().record_event(done_, stream_) : calls().launch_host_func(stream_, call_host, is_done_.get());
+    if (!by_event && errc_of(code) == Errc::unsupported) return code_ok;
     constexpr std::int64_t pause_us = 50;
     constexpr std::int64_t pauses = 200;  // between two looks at the stream, and at the clock
     std::int64_t began_ms = 0;
@@ -359,7 +363,7 @@ class Device {
       code = synchronize_own(1);
       if (code == code_ok) break;
       const bool is_over = options_.timeout_ms >= 0 && streams::now_ms() - began_ms >= options_.timeout_ms;
-      if (errc_of(code) == Errc::timed_out && !is_over) code = code_ok;
+      if (may_go_on(code) && errc_of(code) == Errc::timed_out && !is_over) code = code_ok;
     }
     return code;
   }

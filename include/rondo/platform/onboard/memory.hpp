@@ -42,7 +42,7 @@ class DeviceMemory : public streams::DeviceBlocks<DeviceMemory, Block> {
   [[nodiscard]] std::uint64_t allocate(MemoryKind kind, Bytes size, Bytes alignment) {
     Block block = begin(device_.identity().platform, kind, size);
     device_.must(Api::enter, device_.enter());
-    if (kind == MemoryKind::device && granule_ != 0) take_pages(block);
+    if (kind == MemoryKind::device && alignment.value <= granule_) take_pages(block);
     if (block.whole == nullptr) take_plain(block, size, alignment);
     if (block.host == nullptr) {
       block.address = align_up(reinterpret_cast<std::uintptr_t>(block.whole), alignment.value);

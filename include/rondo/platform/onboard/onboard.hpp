@@ -74,7 +74,6 @@ class Onboard : public streams::DevicePlatform<A, onboard::Parts<A>, RoundEvents
   using Base = streams::DevicePlatform<A, onboard::Parts<A>, RoundEvents>;
   using Base::callers_, Base::decide_, Base::device_, Base::host_, Base::last_, Base::memory_, Base::options_,
       Base::round_ns_, Base::transfers_;
-  using OnOwnStream = onboard::OnOwnStream;
 
  public:
   /// The platform of sessions whose policies have `using Time = DeviceTime`.
@@ -176,6 +175,8 @@ class Onboard : public streams::DevicePlatform<A, onboard::Parts<A>, RoundEvents
   // --- rounds whose graph a program on the device builds
   template <class Runtime, class Graph>
   using Orchestration = onboard::Orchestration<Onboard, Runtime, Graph>;
+  /// While it lives, work goes to the session's own stream.
+  using OnOwnStream = onboard::OnOwnStream;
   [[nodiscard]] const Options& options() const noexcept { return options_; }
 
   /// Loads the program that builds the graph. @throws Error as the constructor of onboard::Orchestrator does

@@ -115,6 +115,7 @@ class Orchestration {
     is_unloaded_ = true;
     Status first;
     if (rounds_ != 0 && !is_lost_) {
+      const typename P::OnOwnStream own(platform_.device());
       first = launch(OrchestratorCommand::close);
       if (first.ok()) first = platform_.wait();
     }
@@ -167,6 +168,7 @@ class Orchestration {
 
   /// Writes the whole block except the rings, and waits. @throws Error on errors of the platform
   void write() {
+    const typename P::OnOwnStream own(platform_.device());
     places_.arena = block_.base().address();
     if (cores_ != nullptr) cores_->place(places_.arena + places_.mailboxes_at);
     for (const OrchestratorCommand command :
@@ -204,6 +206,7 @@ class Orchestration {
   /// Finds out whether the AICPU and the cores see what the other writes. If not, tasks run on the AICPU.
   /// @throws Error on errors of the device
   [[gnu::cold]] void probe() {
+    const typename P::OnOwnStream own(platform_.device());
     Status status = launch_round(OrchestratorCommand::probe);
     if (status.ok()) status = outcome(platform_.wait());
     if (status.ok()) return platform_.note_dispatch({true, true, places_.cube_cores, places_.vector_cores, {}});

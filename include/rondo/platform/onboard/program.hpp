@@ -79,6 +79,7 @@ class Program {
   /// `is_captured`: the stream is being captured, so tasks are launched one by one, and read the args table when the
   /// caller's graph runs. The graph must then have no loops.
   [[nodiscard]] AclError enqueue(const char*& call, Stream stream, bool is_captured) noexcept {
+    call = "aclrtLaunchKernelWithConfig";
     if (is_captured && calls().launch_device_args == nullptr) return code_unsupported;
     if (host_decides()) return code_unsupported;
     AclError code = code_ok;
@@ -161,7 +162,7 @@ class Program {
   /// Waits, and unloads the kernels. @returns the first failure
   AclError release() noexcept {
     // Even without kernels, library calls may still run, and their events may have to be released.
-    if (launches_.has_nothing() && !is_captured() && !stepper_.has_events()) return code_ok;
+    if (launches_.has_nothing() && !is_captured() && !stepper_.has_events() && loops_.empty()) return code_ok;
     AclError first = device_.wait();
     keep_first(first, device_.enter_to_release());
     keep_first(first, destroy_instances());
@@ -200,7 +201,6 @@ class Program {
   /// Captures on a stream for each lane. If that is refused, tries fewer streams, at last one. If that is refused, too,
   /// there is no capture.
   void capture(DecideKernel& decide) {
-    if (device_.wait() != code_ok) return;
     if (!loops_.empty()) {
       capture_loops(decide);
       if (!device_decides_) return;

@@ -164,6 +164,8 @@ class CallersStream {
     is_pending_ = false;
     return {};
   }
+  /// Whether rounds on the stream may not be over.
+  [[nodiscard]] bool is_pending() const noexcept { return is_pending_; }
 
   /// Whether the session can be closed. Errors: busy, if the owner captures the stream and the session has put
   /// something there for which it must wait, and cannot.

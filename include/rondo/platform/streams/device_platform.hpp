@@ -57,19 +57,21 @@ class DevicePlatform {
     device_.note_contents();  // the caller may write to it at any time
     return memory_.host_address(p.address());
   }
-  /// Gives a block back. Waits for the device first if it may still use the block.
+  /// Gives a block back. Waits for the device first if it may still use the block; if that is late, the block stays,
+  /// and the call may be repeated.
   Status release(DevicePtr<std::byte> block) noexcept {
-    (void)callers_.wait();
-    const Status waited = transfers_.wait();
+    Status waited;
+    if (!await_uses(waited)) return waited;
     const Code code = memory_.release(block.address());
     return code == code_ok ? waited : noted(Api::free, code);
   }
   /// Allocates host memory that the device accesses directly. @throws Error out_of_memory
   [[nodiscard]] void* allocate_pinned(Bytes size) { return transfers_.pin(size); }
-  /// Gives pinned memory back. Waits first if a round on the caller's stream may still use it.
+  /// Gives pinned memory back. Waits first if a round may still use it; if that is late, the memory stays until the
+  /// process ends.
   void release_pinned(void* memory) noexcept {
-    (void)callers_.wait();
-    transfers_.unpin(memory);
+    Status waited;
+    if (await_uses(waited)) transfers_.unpin(memory);
   }
   [[nodiscard]] rondo::memory::Space memory_space() const noexcept { return memory_.space(); }
 
@@ -151,6 +153,14 @@ class DevicePlatform {
   }
 
  protected:
+  /// Waits for all work that may use memory. @returns whether it is over; `waited`: the outcome
+  [[nodiscard]] bool await_uses(Status& waited) noexcept {
+    const Status of_callers = callers_.wait();
+    waited = transfers_.wait();
+    if (!callers_.is_pending()) return !device_.is_busy();
+    waited = of_callers;
+    return false;
+  }
   static constexpr Capabilities shared_capabilities =
       Capabilities{Capability::close,           Capability::queue,          Capability::snapshot_copy,
                    Capability::pinned_memory,   Capability::zero_fill,      Capability::arena_move,

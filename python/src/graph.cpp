@@ -11,9 +11,9 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <limits>
 #include <map>
 #include <string_view>
+#include <vector>
 
 namespace py = pybind11;
 

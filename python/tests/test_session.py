@@ -263,6 +263,15 @@ class SessionTest(unittest.TestCase):
         self.refuses(rondo.Errc.invalid_argument, "DLPack tensor: .* wanted is float32", session.run_round, x=wrong, y=x, z=z)
         self.assertEqual(session.rounds, 1)
 
+    def test_a_dlpack_tensor_stays_whole_when_another_tensor_is_refused_after_it(self):
+        graph = rondo.Graph()
+        graph.add("add", *graph.declare("x: in f32[4], h: host_input f32[4], z: out f32[4]"))
+        session, h, z = rondo.Session(graph), floats(1, 2, 3, 4), np.zeros(4, np.float32)
+        lent = h.__dlpack__()
+        self.refuses(rondo.Errc.unsupported, "'h'", session.run_round, x=lent, h=session.allocate("x"), z=z)
+        session.run_round(x=lent, h=h, z=z)
+        self.assertEqual(z.tolist(), [2, 4, 6, 8])
+
     def test_a_dlpack_tensor_for_two_tensors_of_a_round_is_refused_and_stays_whole(self):
         session = add_session()
         x, z = floats(1, 2, 3, 4), np.zeros(4, np.float32)

@@ -7,7 +7,6 @@
 #include <cstring>
 #include <iterator>
 #include <string>
-#include <string_view>
 #include <utility>
 
 namespace rondo::c {

@@ -4,7 +4,6 @@
 
 #include "fail.hpp"
 
-#include <algorithm>
 
 namespace rondo::erased {
 

@@ -4,7 +4,6 @@
 
 #include "fail.hpp"
 
-
 namespace rondo::erased {
 
 Shape RoundTensor::shape() const {

@@ -852,6 +852,7 @@ rondo_code orchestrate(rondo_round round, void* context) {
       RONDO_TRY(rondo_round_view(round, rondo_tensor_argument(self.tensors[2]), &first, &two, 1, &y));
       RONDO_TRY(rondo_round_workspace(round, "f32", &two, 1, &t));
       const rondo_argument sum[] = {rondo_region_argument(x), rondo_region_argument(x), rondo_region_argument(t)};
+      CHECK_EQ(rondo_round_add_task(round, self.add_kernel.handle, sum, SIZE_MAX, 1, &one), RONDO_INVALID_ARGUMENT);
       RONDO_TRY(rondo_round_add_task(round, self.add_kernel.handle, sum, 3, 1, &one));
       const rondo_argument more[] = {rondo_region_argument(t), rondo_region_argument(y), rondo_number_argument(1)};
       RONDO_TRY(rondo_round_add_task(round, self.saxpy_kernel.handle, more, 3, 1, &other));

@@ -15,6 +15,7 @@ import time
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection, wait
+from multiprocessing.reduction import ForkingPickler
 from typing import Any, Callable, Iterable, Optional, Union
 
 
@@ -108,8 +109,12 @@ def serve(parent: Connection, run: Callable[[Any], Any], repeat: int, min_repeat
             built = parent.recv_bytes()  # the candidate's own process unpickles it
         except EOFError:
             return
-        here, there = Pipe(duplex=False)
-        child = os.fork()
+        try:
+            here, there = Pipe(duplex=False)
+            child = os.fork()
+        except OSError as error:  # the system is short of processes now, and may not be later
+            parent.send(("run", f"there is no process for the candidate: {error}"))
+            continue
         if child == 0:
             signal.signal(signal.SIGINT, signal.SIG_DFL)
             here.close()
@@ -117,14 +122,24 @@ def serve(parent: Connection, run: Callable[[Any], Any], repeat: int, min_repeat
             sys.stdout.flush()
             os._exit(0)
         there.close()
-        ready = wait([here, parent], limit if limit < longest_wait else None)
+        # Its end counts, too: processes that it forked may keep its pipe open.
+        watched: list[Any] = [here, parent]
+        ended: Optional[int] = None
+        try:
+            ended = os.pidfd_open(child)
+            watched.append(ended)
+        except (AttributeError, OSError):  # not Linux, or an old one
+            pass
+        ready = wait(watched, limit if limit < longest_wait else None)
+        if ended is not None:
+            os.close(ended)
         result: Optional[tuple[str, Any]] = None
         if here in ready:
             try:
                 result = here.recv()
             except EOFError:
                 pass  # it crashed
-        if not ready or (parent in ready and result is None and here not in ready):
+        if not ready or (parent in ready and here not in ready and ended not in ready):
             os.kill(child, signal.SIGKILL)
         _, status = os.waitpid(child, 0)
         here.close()
@@ -149,9 +164,9 @@ class Log:
                 try:
                     record = json.loads(line)
                     if record["task"] == task and record["fault"] not in ("device", "unknown", "stopped"):
-                        self.settled[record["key"]] = {"seconds": list(record["seconds"]), **record}
-                except (ValueError, KeyError, TypeError):
-                    continue  # a line that was cut short
+                        self.settled[record["key"]] = {**record, "seconds": [0.0 + s for s in record["seconds"]]}
+                except (ValueError, KeyError, TypeError, RecursionError):
+                    continue  # a line that was cut short, or is no record
 
     def find(self, candidate: Any) -> Optional[Measurement]:
         record = self.settled.get(key_of(candidate))
@@ -244,6 +259,7 @@ def measure(
     tell: Optional[Progress] = Bar() if progress is True else (progress or None)
     if not missing:
         return [m for m in measurements if m is not None]
+    builders = ThreadPoolExecutor(max_workers=workers)
     # Forked before there are threads; candidates are forked from there.
     sys.stdout.flush()
     sys.stderr.flush()
@@ -261,11 +277,10 @@ def measure(
 
     def measured_by(server: Any, artifact: Any) -> tuple[str, Any]:
         try:
-            server.send(artifact)
-        except OSError:
-            raise
-        except Exception as error:  # what pickle refuses, nothing of which was sent
+            pickled = ForkingPickler.dumps(artifact)
+        except Exception as error:  # whatever the artifact raises
             return "build", f"what build returned cannot be pickled: {type(error).__name__}: {text_of(error)}"
+        server.send_bytes(pickled)
         fault, result = server.recv()
         return fault, result
 
@@ -277,7 +292,6 @@ def measure(
             return "build", f"{type(error).__name__}: {text_of(error)}", time.perf_counter() - start
 
     done = len(everything) - len(missing)
-    builders = ThreadPoolExecutor(max_workers=workers)
     try:
         futures: dict[Future[tuple[str, Any, float]], int] = {
             builders.submit(build_one, everything[n]): n for n in missing

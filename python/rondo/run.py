@@ -22,6 +22,7 @@ import argparse
 import importlib.util
 import json
 import os
+import shutil
 import sys
 import time
 import traceback
@@ -57,14 +58,23 @@ def extent(value: Any, symbols: dict[str, int]) -> int:
 
 def write_json(path: str, values: Any) -> None:
     """Writes a file as a whole, so that a failure leaves an older one as it was."""
+    text = json.dumps(values, indent=1)
+    if os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path):
+        with open(path, "w", encoding="utf-8") as file:  # a FIFO, for example, which must not be replaced
+            file.write(text)
+        return
+    path = os.path.realpath(path)  # a symbolic link stays one
     unfinished = f"{path}.{os.getpid()}"
-    try:
-        with open(unfinished, "w", encoding="utf-8") as file:
-            json.dump(values, file, indent=1)
-        os.replace(unfinished, path)
-    finally:
-        if os.path.exists(unfinished):
+    with open(unfinished, "x", encoding="utf-8") as file:
+        try:
+            file.write(text)
+            file.flush()
+            if os.path.exists(path):
+                shutil.copymode(path, unfinished)
+            os.replace(unfinished, path)
+        except BaseException:
             os.unlink(unfinished)
+            raise
 
 
 def make_arrays(graph: rondo.Graph, symbols: dict[str, int]) -> tuple[dict[str, Any], list[str]]:
@@ -81,7 +91,13 @@ def first_difference(name: str, device: Any, golden: Any, rtol: float, atol: flo
     if golden.shape != device.shape:
         return f"{name}: the golden function gives shape {golden.shape}, the tensor has {device.shape}"
     is_rounded = device.dtype.kind in "fc"
-    differs = ~np.isclose(device, golden, rtol=rtol, atol=atol, equal_nan=True) if is_rounded else device != golden
+    if is_rounded:
+        differs = ~np.isclose(device, golden, rtol=rtol, atol=atol, equal_nan=True)
+    elif device.dtype.kind in "iu" and np.result_type(device, golden).kind == "f":
+        # NumPy would compare uint64 with int64 as rounded numbers. Those of Python are compared as they are.
+        differs = np.asarray(device.astype(object) != golden.astype(object))
+    else:
+        differs = device != golden
     if not differs.any():
         return None
     where = tuple(int(i) for i in np.argwhere(differs)[0])

@@ -8,7 +8,6 @@
 #include <rondo/tensor/data_type.hpp>
 
 #include <complex>
-#include <cstddef>
 #include <string_view>
 #include <type_traits>
 

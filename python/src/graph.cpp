@@ -11,9 +11,9 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <limits>
 #include <map>
 #include <string_view>
+#include <vector>
 
 namespace py = pybind11;
 
@@ -151,6 +151,15 @@ Tensor reshaped(const Tensor& tensor, const py::object& extents) {
   erased::Graph none{Edges::derived};
   Tensor other = tensor;
   other.shape = shape_of(none, extents);
+  if (other.shape.rank() > max_rank) {
+    fail(Errc::invalid_argument, "tensor '", tensor.name, "' is reshaped to ", other.shape.rank(),
+         " dimensions; the most is ", max_rank);
+  }
+  for (std::size_t d = 0; d < other.shape.rank(); ++d) {
+    if (!other.shape.dim(d).empty() || other.shape.extent(d) >= 1) continue;
+    fail(Errc::invalid_argument, "tensor '", tensor.name, "' is reshaped to an extent below 1 in dimension ", d,
+         "; each must be at least 1");
+  }
   if (other.shape.is_symbolic()) {
     fail(Errc::unsupported, "tensor '", tensor.name, "' is reshaped to symbols; give numbers, or declare the shape");
   }

@@ -77,18 +77,20 @@ class SessionArray {
  public:
   using Discard = std::function<void(DeviceArray<std::uint8_t>&&)>;
 
-  /// `port`: the tensor, with the array's own shape.
-  SessionArray(DeviceArray<std::uint8_t>&& array, Port port, Discard discard)
-      : array_{std::move(array)}, port_{std::move(port)}, discard_{std::move(discard)} {}
+  /// `session`: the one that allocated it; `port`: the tensor, with the array's own shape.
+  SessionArray(const void* session, DeviceArray<std::uint8_t>&& array, Port port, Discard discard)
+      : session_{session}, array_{std::move(array)}, port_{std::move(port)}, discard_{std::move(discard)} {}
   SessionArray(const SessionArray&) = delete;
   SessionArray& operator=(const SessionArray&) = delete;
   ~SessionArray() { release(); }
 
   [[nodiscard]] DeviceArray<std::uint8_t>& native() noexcept { return array_; }
   [[nodiscard]] const Port& port() const noexcept { return port_; }
+  [[nodiscard]] bool is_of(const void* session) const noexcept { return session == session_; }
   void release() { discard_(std::move(array_)); }
 
  private:
+  const void* session_;
   DeviceArray<std::uint8_t> array_;
   Port port_;
   Discard discard_;

@@ -13,6 +13,7 @@
 
 #include <pthread.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <deque>
@@ -91,6 +92,25 @@ std::vector<Session*>& all_sessions() {
 /// The thread that closes them all at the interpreter's end; guarded by the GIL.
 std::optional<std::thread::id> ends_on;
 bool is_ending_elsewhere() { return ends_on && *ends_on != std::this_thread::get_id(); }
+void refuse_ending_elsewhere() {
+  if (is_ending_elsewhere()) fail(Errc::closed, "the interpreter ends, which closes all sessions");
+}
+
+/// The opening or the end of a session, which all_sessions() does not have; the interpreter's end waits for it, since
+/// no thread gets the GIL back after that. Created and destroyed with the GIL.
+class Transition {
+ public:
+  Transition() noexcept { ++count; }
+  Transition(const Transition&) = delete;
+  Transition& operator=(const Transition&) = delete;
+  ~Transition() {
+    if (forks_ == forks) --count;
+  }
+  static inline std::size_t count = 0;  ///< of this process
+
+ private:
+  std::uint32_t forks_ = forks;
+};
 
 /// A session that Python owns. Native calls run with the GIL released, so that other Python threads go on; a second
 /// thread that comes meanwhile is told so, since a session serves one at a time.
@@ -103,16 +123,19 @@ class Session {
         device_{device_kind(platform, options.device)},
         kernels_{graph.native.kernels},
         kernel_objects_(py::list(graph.kernels.attr("copy")())),
-        symbols_(symbols_of(graph.native.tasks)),
+        symbols_(erased::symbols_of(graph.native.tasks)),
         forks_{forks} {
+    refuse_ending_elsewhere();
+    const Transition opens;
+    const erased::Graph source = graph.native;  // other threads may change the graph meanwhile
     if (orchestration.is_none()) {
       const py::gil_scoped_release others_may_run;
-      session_ = erased::open_any(platform, graph.native, options);
+      session_ = erased::open_any(platform, source, options);
     } else {
       orchestration_ = std::make_unique<Orchestration>(orchestration, kernel_objects_);
       const erased::Runtime called = erased::runtime_called(runtime);
       const py::gil_scoped_release others_may_run;
-      session_ = erased::open_orchestrated_any(platform, graph.native, options, called,
+      session_ = erased::open_orchestrated_any(platform, source, options, called,
                                                [this](erased::AnyRound& round) { (*orchestration_)(round); });
     }
     const graph::GraphView view = session_->interface();
@@ -122,7 +145,7 @@ class Session {
       PyObject* interned = py::str(name).release().ptr();
       PyUnicode_InternInPlace(&interned);
       tensors_.push_back({py::reinterpret_steal<py::object>(interned), name, TensorId{static_cast<std::uint32_t>(t)},
-                          record.type, graph.native.tasks.declared_shape(record), record.direction, record.bytes,
+                          record.type, source.tasks.declared_shape(record), record.direction, record.bytes,
                           numpy_dtype(record.type)});
       if (is_bound_each_round(record.direction)) ports_.push_back(t);
     }
@@ -133,16 +156,17 @@ class Session {
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
   /// A round that is under way is waited for, before the memory goes that it works on. In a forked process nothing of
-  /// the session can be ended: it is left to the process's end.
+  /// the session can be ended: it is left to the process's end. So is one that was opened while the interpreter ended.
   ~Session() {
     std::erase(all_sessions(), this);
-    if (forks_ != forks) {
+    if (forks_ != forks || is_ending_elsewhere()) {
       if (round_ != nullptr) (void)round_->bindings.release();
       (void)own_->bindings.release();
       (void)session_.release();
       (void)new std::vector(std::move(discarded_));
       return;
     }
+    const Transition ends;
     {
       const py::gil_scoped_release kernels_may_run;
       if (round_ != nullptr) (void)round_->bindings->finish();
@@ -168,16 +192,19 @@ class Session {
     const Status status = alone([&] { return own_->bindings->run_round(); });
     // Elsewhere, since releasing an array may run code of Python that uses the session.
     std::vector<HostMemory> memory = std::exchange(own_->memory, {});
+    const Flight earlier = keep_lent(own_, std::move(memory));
     memory.clear();
     spare_ = std::move(memory);
     check(status);
   }
-  void run_round(const Bound& bound) {
+  void run_round(const std::shared_ptr<Bound>& bound) {
     refuse_in_round();
     refuse_beside_another();
-    refuse_released(bound);
+    refuse_released(*bound);
     forget_delivered();
-    check(alone([&] { return bound.bindings->run_round(); }));
+    const Status status = alone([&] { return bound->bindings->run_round(); });
+    const Flight earlier = keep_lent(bound, {});
+    check(status);
   }
 
   void initialize_round(const Arrays& arrays) {
@@ -262,18 +289,21 @@ class Session {
     if (extents) shape = Shape(extents->data(), extents->size());
     auto array = session_->allocate(session_->interface().key(index(port.tensor)), extents ? &shape : nullptr);
     if (extents) port.shape = shape;
-    return std::make_unique<SessionArray>(std::move(array), std::move(port), [this](DeviceArray<std::uint8_t>&& gone) {
-      if (forks_ != forks) return (void)new DeviceArray(std::move(gone));  // the device is the parent's
-      discarded_.push_back(std::move(gone));
-      if (!is_running_ && !is_ending_elsewhere()) (void)alone([] { return Status{}; });
-    });
+    return std::make_unique<SessionArray>(
+        this, std::move(array), std::move(port), [this](DeviceArray<std::uint8_t>&& gone) {
+          if (forks_ != forks) return (void)new DeviceArray(std::move(gone));  // the device is the parent's
+          discarded_.push_back(std::move(gone));
+          if (!is_running_ && !is_ending_elsewhere()) (void)alone([] { return Status{}; });
+        });
   }
   void upload(SessionArray& to, py::handle array) {
+    refuse_foreign(to, to.port());
     const HostMemory memory = host_memory_of(array, to.port(), false);
     const Packed packed(memory, true);
     check(alone([&] { return session_->upload(to.native(), packed.data(), Bytes{to.native().size()}); }));
   }
   void download(SessionArray& from, py::handle array) {
+    refuse_foreign(from, from.port());
     const HostMemory memory = host_memory_of(array, from.port(), true);
     Packed packed(memory, false);
     check(alone([&] { return session_->download(from.native(), packed.data(), Bytes{from.native().size()}); }));
@@ -283,7 +313,16 @@ class Session {
     for (const Port& port : tensors_) {
       if (port.text != name || port.direction != Direction::in) continue;
       const TensorKey key = session_->interface().key(index(port.tensor));
-      return check(alone([&] { return session_->set_held(key, is_held); }));
+      const Status status = alone([&] { return session_->set_held(key, is_held); });
+      forget_delivered();
+      check(status);
+      std::erase(held_, name);
+      if (is_held) {
+        held_.push_back(name);
+        if (lent_.bound != nullptr || !lent_.memory.empty()) lent_held_.push_back(std::exchange(lent_, {}));
+      }
+      const std::vector<Flight> gone = held_.empty() ? std::exchange(lent_held_, {}) : std::vector<Flight>();
+      return;
     }
     fail(Errc::wrong_tensor, "the graph has no input called '", name, "'");
   }
@@ -298,16 +337,22 @@ class Session {
     refuse_beside_another();
     if (path.find('\0') != std::string::npos)
       throw py::value_error("rondo: the path of the trace holds a null character");
+    refuse_in_round();
+    (void)alone([&] { return session_->wait_all(); });  // their kernels may need the GIL
+    forget_delivered();
     erased::write_trace_file(*session_, path);
   }
 
   void request_stop() {
+    refuse_forked();
     if (!session_->request_stop()) fail(Errc::unsupported, platform_, " cannot be stopped in the middle of a round");
   }
   void close() {
     const Status status = alone([&] { return session_->close(); });
     if (round_ != nullptr) (void)end();
     const std::deque<Flight> gone = std::exchange(in_flight_, {});
+    const Flight lent = std::exchange(lent_, {});
+    const std::vector<Flight> lent_held = std::exchange(lent_held_, {});
     check(status);
     is_closed_ = true;
     forget_raised();
@@ -341,6 +386,12 @@ class Session {
   [[nodiscard]] TensorId tensor_called(py::handle name) const { return tensors_[ports_[port_called(name)]].tensor; }
 
  private:
+  struct Flight {
+    std::uint64_t ticket = 0;
+    std::shared_ptr<Bound> bound;
+    std::vector<HostMemory> memory;
+  };
+
   /// Runs f without the GIL, alone.
   template <class F>
   Status alone(F&& f) {
@@ -384,11 +435,6 @@ class Session {
     if (platform == "cuda") return {cuda, id};
     return platform.ends_with("_onboard") ? DeviceKind{extension, id} : DeviceKind{};
   }
-  [[nodiscard]] static std::vector<std::string> symbols_of(const TaskGraph& graph) {
-    std::vector<std::string> names;
-    for (const graph::NameRef ref : graph.symbols()) names.emplace_back(graph.name(ref));
-    return names;
-  }
   [[nodiscard]] HostMemory host_memory_of(py::handle array, const Port& port, bool is_written) const {
     return memory_of(array, port, is_written, {});
   }
@@ -403,10 +449,21 @@ class Session {
   /// The arrays of rounds that were delivered are free.
   void forget_delivered() {
     while (in_flight_.size() > session_->in_flight()) {
-      const Flight gone =
-          std::move(in_flight_.front());  // dies after it was removed, since that may run code of Python
+      Flight gone = std::move(in_flight_.front());  // dies after it was removed, since that may run code of Python
       in_flight_.pop_front();
+      const Flight earlier = keep_lent(gone.bound, std::move(gone.memory));
     }
+  }
+  /// Keeps the device memory that DLPack lent to the last round, since set_held() may make later rounds read it.
+  /// @returns what was kept until now, for the caller to drop when it no longer uses the session's lists
+  [[nodiscard]] Flight keep_lent(const std::shared_ptr<Bound>& bound, std::vector<HostMemory>&& memory) {
+    const auto is_lent = [](const HostMemory& each) { return each.loan != nullptr && each.device != 0; };
+    Flight lent;
+    for (HostMemory& each : memory) {
+      if (is_lent(each)) lent.memory.push_back(std::move(each));
+    }
+    if (bound != own_ && std::ranges::any_of(bound->memory, is_lent)) lent.bound = bound;
+    return std::exchange(lent_, std::move(lent));
   }
   /// Refuses arrays whose shapes give a symbol two values.
   /// @returns the values of the symbols, -1 for those that no array has as an extent
@@ -443,14 +500,22 @@ class Session {
     });
     return values;
   }
+  void refuse_forked() const {
+    if (forks_ == forks) [[likely]]
+      return;
+    fail(Errc::not_open,
+         "the session was opened before this process was forked, and has no threads and no device here; "
+         "open a session in this process");
+  }
   void refuse_beside_another() const {
-    if (forks_ != forks) [[unlikely]] {
-      fail(Errc::not_open,
-           "the session was opened before this process was forked, and has no threads and no device here; "
-           "open a session in this process");
-    }
+    refuse_forked();
     if (is_running_) fail(Errc::busy, "another thread is in a call of this session, which serves one at a time");
-    if (is_ending_elsewhere()) fail(Errc::closed, "the interpreter ends, which closes all sessions");
+    refuse_ending_elsewhere();
+  }
+  void refuse_foreign(const SessionArray& array, const Port& port) const {
+    if (array.is_of(this)) return;
+    fail(Errc::wrong_tensor, "tensor '", port.text,
+         "': the array was allocated by another session; take one of this session's allocate()");
   }
   static void refuse_released(const Bound& bound) {
     for (SessionArray* const array : bound.arrays) {
@@ -472,6 +537,7 @@ class Session {
       const std::size_t p = port_called(arrays.name(a));
       const Port& port = tensors_[ports_[p]];
       memory[p] = memory_of(arrays.values[a], port, copies_out(port.direction), device_);
+      if (memory[p].session_array != nullptr) refuse_foreign(*memory[p].session_array, port);
     }
     for (std::size_t p = 0; p < ports_.size(); ++p) {
       if (!memory[p].is_bound()) {
@@ -491,7 +557,6 @@ class Session {
     if (&bound == own_.get()) refuse_in_round();
     bound.arrays.clear();
     for (std::size_t p = 0; p < ports_.size(); ++p) {
-      memory[p].take();
       const Port& port = tensors_[ports_[p]];
       const Bytes size = memory[p].bytes(port);
       AnyBindings& to = *bound.bindings;
@@ -506,12 +571,13 @@ class Session {
       }
     }
     for (std::size_t s = 0; s < values.size(); ++s) check(bound.bindings->state_symbol(s, values[s]));
+    for (HostMemory& each : memory) each.take();
     bound.memory = std::move(memory);
   }
   Status end() {
     const Status status = alone([&] { return round_->bindings->finish(); });
-    round_ = nullptr;
-    (void)std::exchange(own_->memory, {});
+    const std::shared_ptr<Bound> bound = std::exchange(round_, nullptr);
+    const Flight earlier = keep_lent(bound, std::exchange(own_->memory, {}));
     return status;
   }
 
@@ -532,12 +598,6 @@ class Session {
     fail(Errc::wrong_tensor, "the graph has no resident tensor called '", name, "'");
   }
 
-  struct Flight {
-    std::uint64_t ticket = 0;
-    std::shared_ptr<Bound> bound;
-    std::vector<HostMemory> memory;
-  };
-
   std::string platform_;
   DeviceKind device_;
   std::vector<const erased::KernelRecord*> kernels_;
@@ -552,6 +612,9 @@ class Session {
   std::shared_ptr<Bound> own_;                        ///< for arrays that come by name, each round anew
   std::shared_ptr<Bound> round_;                      ///< of the round under way, taken step by step
   std::deque<Flight> in_flight_;                      ///< keeps the arrays of rounds in flight
+  Flight lent_;                                       ///< see keep_lent()
+  std::vector<std::string> held_;                     ///< the inputs that are held
+  std::vector<Flight> lent_held_;                     ///< the device memory of DLPack that they may be in
   std::vector<DeviceArray<std::uint8_t>> discarded_;  ///< released in the next call, for which the GIL is released
   bool is_running_ = false;                           ///< guarded by the GIL
   bool is_closed_ = false;
@@ -580,8 +643,16 @@ class Binding {
 /// for calls of threads that go on while the interpreter ends, and refuses their next ones.
 void close_all() {
   std::vector<py::object> kept;  // closing one may be what drops another
-  for (Session* const session : all_sessions()) kept.push_back(py::cast(session, py::return_value_policy::reference));
+  const auto keep_all = [&] {
+    for (Session* const session : all_sessions()) kept.push_back(py::cast(session, py::return_value_policy::reference));
+  };
   ends_on = std::this_thread::get_id();
+  keep_all();
+  while (Transition::count != 0) {
+    const WithoutGil others_may_run;
+    std::this_thread::sleep_for(std::chrono::milliseconds{1});
+  }
+  keep_all();  // also those that were being opened
   for (const py::object& object : kept) {
     auto& session = py::cast<Session&>(object);
     while (session.is_running()) {
@@ -673,7 +744,7 @@ PyObject* bind_arrays(PyObject* self, PyObject* const* values, Py_ssize_t positi
 PyObject* run_session_round(PyObject* self, PyObject* const* values, Py_ssize_t positional, PyObject* names) {
   return call_method(self, "run_round", values, positional, names,
                      [](Session& session, const Binding* binding, const Arrays& arrays) -> py::object {
-                       binding == nullptr ? session.run_round(arrays) : session.run_round(*binding->bound());
+                       binding == nullptr ? session.run_round(arrays) : session.run_round(binding->bound());
                        return py::none();
                      });
 }
@@ -695,7 +766,7 @@ PyObject* submit_round(PyObject* self, PyObject* const* values, Py_ssize_t posit
 PyObject* run_bound_round(PyObject* self, PyObject*) {
   try {
     const auto& binding = native_of<Binding>(self);
-    binding.self().run_round(*binding.bound());
+    binding.self().run_round(binding.bound());
     Py_RETURN_NONE;
   } catch (...) {
     return raise_current();
@@ -867,7 +938,7 @@ void define_session(py::module_& module) {
       .def(
           "write_trace",
           [](Session& s, const py::object& path) {
-            s.write_trace(py::cast<std::string>(py::module_::import("os").attr("fsdecode")(path)));
+            s.write_trace(py::cast<std::string>(py::module_::import("os").attr("fsencode")(path)));
           },
           py::arg("path"), "Writes the last rounds and tasks of a session with trace=True, as a file for Perfetto.")
       .def_property_readonly("poisoned", [](const Session& s) { return s.at_rest().poisoned(); })
@@ -886,7 +957,10 @@ void define_session(py::module_& module) {
         return all;
       },
       "The platforms by name: None if this machine can use the platform, or else the reason why not.");
-  static const int is_noted = pthread_atfork(nullptr, nullptr, [] { ++forks; });
+  static const int is_noted = pthread_atfork(nullptr, nullptr, [] {
+    ++forks;
+    Transition::count = 0;  // its threads are not here
+  });
   if (is_noted != 0) fail(Errc::out_of_resources, "the module cannot learn of forks");
 }
 

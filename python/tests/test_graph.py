@@ -68,6 +68,8 @@ class GraphTest(unittest.TestCase):
         self.refuses(invalid, "of another graph", graph.add, "relu", x, foreign)
         self.refuses(invalid, "2 dimensions, but 'x' has 1", graph.add, "matmul", x, x, y)
         self.refuses(rondo.Errc.wrong_size, "does not hold its 4", graph.add, "relu", x.reshape((5, 1)), y)
+        for shape, words in ((1,) * 6, "6 dimensions"), ((1,) * 5000, "5000 dimensions"), ((-2, -2), "below 1"):
+            self.refuses(invalid, words, x.reshape, shape)
         self.refuses(invalid, "0 blocks", graph.add, "relu", x, y, blocks=0)
         self.refuses(invalid, "there is no task 7", graph.add_edge, 7, 0)
         self.refuses(invalid, "edges are", rondo.Graph, edges="none")

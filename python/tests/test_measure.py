@@ -12,6 +12,7 @@ import tempfile
 import threading
 import time
 import unittest
+import unittest.mock
 
 import numpy as np
 
@@ -80,6 +81,54 @@ class MeasureTest(unittest.TestCase):
         self.assertEqual((first.fault, second.fault), ("build", "none"))
         self.assertIn("cannot be pickled: TypeError", first.text)
 
+        class Lost:
+            def __reduce__(self):
+                raise FileNotFoundError("the library is gone")
+
+        first, second = measure([1, 2], session_of, build=lambda n: Lost() if n == 1 else n)
+        self.assertEqual((first.fault, second.fault), ("build", "none"))
+        self.assertIn("cannot be pickled: FileNotFoundError: the library is gone", first.text)
+
+    def test_a_candidate_that_crashes_beside_a_process_of_its_own_is_no_candidate_that_hangs(self):
+        if not hasattr(os, "pidfd_open"):
+            return  # nothing tells that it has ended
+        with tempfile.TemporaryDirectory() as folder:
+            left = pathlib.Path(folder) / "left"
+
+            def run(candidate):
+                child = os.fork()
+                if child == 0:
+                    signal.pause()
+                left.write_text(str(child), encoding="utf-8")
+                os.kill(os.getpid(), signal.SIGKILL)
+
+            try:
+                (m,) = measure([1], run, time_limit=60)
+            finally:
+                os.kill(int(left.read_text(encoding="utf-8")), signal.SIGKILL)
+        self.assertEqual((m.fault, m.text), ("run", "the candidate ended its process by signal 9"))
+
+    def test_a_candidate_for_which_there_is_no_process_fails_alone(self):
+        fork, measurer = os.fork, os.getpid()
+
+        def fork_once():
+            if os.getpid() != measurer and not fork_once.failed:
+                fork_once.failed = True
+                raise BlockingIOError(11, "Resource temporarily unavailable")
+            return fork()
+
+        fork_once.failed = False
+        with unittest.mock.patch("os.fork", fork_once):
+            found = measure([4, 8], workers=1)
+        self.assertEqual(sorted(m.fault for m in found), ["none", "run"])
+        self.assertIn("no process", "".join(m.text for m in found))
+
+    def test_options_that_are_refused_leave_no_process(self):
+        with self.assertRaises(ValueError):
+            measure([4], workers=0)
+        with self.assertRaises(ChildProcessError):
+            os.waitpid(-1, os.WNOHANG)
+
     def test_candidates_are_built_while_others_are_timed(self):
         with tempfile.TemporaryDirectory() as folder:
             go = pathlib.Path(folder) / "go"
@@ -106,6 +155,8 @@ class MeasureTest(unittest.TestCase):
             self.assertEqual((record["task"], record["key"], record["fault"]), ("twice", '{"n": 4}', "none"))
             self.assertEqual(record["seconds"], first.seconds)
             with log.open("a", encoding="utf-8") as file:
+                file.write("[" * 100_000 + "\n")  # no record, and neither is the next
+                file.write('{"task": "twice", "key": "{\\"n\\": 8}", "fault": "none", "seconds": "12"}\n')
                 file.write('{"task": "twice", "ke')  # a program was killed here
             run = []
 
@@ -118,7 +169,7 @@ class MeasureTest(unittest.TestCase):
             self.assertEqual(again[0], first)
             self.assertEqual([(done, total, m.candidate) for done, total, m in told], [(2, 2, {"n": 8})])
             lines = log.read_text(encoding="utf-8").splitlines()
-            self.assertEqual((len(lines), json.loads(lines[2])["key"]), (3, '{"n": 8}'))
+            self.assertEqual((len(lines), json.loads(lines[4])["key"]), (5, '{"n": 8}'))
             (other,) = measure([{"n": 4}], lambda c: session_of(8), log=log, task="another task")
             self.assertNotEqual(other, first)
 

@@ -228,6 +228,16 @@ class OrchestrationTest(unittest.TestCase):
             self.assertIsNone(untraced.counters)
             self.refuses(rondo.Errc.not_open, "open it with `trace`", untraced.write_trace, file)
             self.refuses(rondo.Errc.invalid_argument, "cannot be written there", sessions[0].write_trace, folder)
+            # A trace waits for rounds in flight, and its path may be any that the system has.
+            flying = rondo.Session(plain, "host_pool", in_flight=2, trace=True)
+            flying.submit(**arrays)
+            path = os.fsencode(folder) + b"/\xff.json"
+            flying.write_trace(path)
+            self.assertEqual((flying.in_flight, flying.rounds), (0, 1))
+            with open(path, encoding="utf-8") as written:
+                self.assertIn("traceEvents", json.load(written))
+            untraced.initialize_round(**arrays)
+            self.refuses(rondo.Errc.busy, "a round is under way", untraced.write_trace, file)
         opens = rondo.Session
         self.refuses(rondo.Errc.unsupported, "sessions on null are not traced", opens, plain, "null", trace=True)
 

@@ -281,6 +281,11 @@ if child == 0:
         os._exit(1)
     except rondo.Error as error:
         assert error.code == rondo.Errc.not_open and "forked" in str(error), error
+    try:
+        session.request_stop()
+        os._exit(1)
+    except rondo.Error as error:
+        assert error.code == rondo.Errc.not_open, error
     del session  # its threads are not in this process: that must not wait for them
     assert run(make("a2a3_sim_pool")) == 2
     os._exit(0)

@@ -3,11 +3,17 @@
 """python -m rondo.run: which rounds are compared, what is written, and the exit code."""
 
 import json
+import os
 import pathlib
+import stat
 import subprocess
 import sys
 import tempfile
 import unittest
+
+import numpy as np
+
+from rondo.run import first_difference, write_json
 
 HERE = pathlib.Path(__file__).resolve().parent
 CASES = HERE.parents[1] / "examples" / "python" / "cases"
@@ -107,6 +113,38 @@ class RunTest(unittest.TestCase):
             code, out, _ = run(case, "--rounds", 2, "--rtol", 0.5)
             self.assertEqual(code, 1)
             self.assertIn("y differs at (3,): 16777219 device, 16777220 golden (1 of 8 elements differ)", out)
+
+        device = np.array([2**63 + 1, 2**53 + 1], np.uint64)
+        for golden, wrong in ((2**63 + 1, 2**53 + 1), None), ((2**63 + 1, 2**53), 1), ((-1, 2**53 + 1), 0):
+            told = first_difference("y", device, np.array(golden, object), 0, 0)
+            self.assertEqual(told is None, wrong is None, told)
+        golden = np.array([2**62 + 1], np.int64)
+        self.assertIsNone(first_difference("y", golden.astype(np.uint64), golden, 0, 0))
+        told = first_difference("y", golden.astype(np.uint64), golden + 1, 0, 0)
+        self.assertIn(f"{2**62 + 1} device, {2**62 + 2} golden", told or "")
+        self.assertIsNotNone(first_difference("y", np.uint64(2**64 - 1).reshape(()), np.int64(-1), 0, 0))
+
+    def test_a_result_leaves_links_pipes_and_permissions_as_they_are(self):
+        with tempfile.TemporaryDirectory() as name:
+            folder = pathlib.Path(name)
+            file, link, pipe = folder / "result.json", folder / "link.json", folder / "pipe"
+            file.write_text("old", encoding="utf-8")
+            file.chmod(0o640)
+            link.symlink_to(file.name)
+            write_json(str(link), {"a": 1})
+            self.assertEqual((link.is_symlink(), json.loads(file.read_text(encoding="utf-8"))), (True, {"a": 1}))
+            self.assertEqual(stat.S_IMODE(file.stat().st_mode), 0o640)
+            with self.assertRaises(TypeError):
+                write_json(str(file), {"a": object()})
+            self.assertEqual(json.loads(file.read_text(encoding="utf-8")), {"a": 1})
+            with self.assertRaises(IsADirectoryError):
+                write_json(str(folder), {})
+            os.mkfifo(pipe)
+            reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+            write_json(str(pipe), {"a": 2})
+            self.assertEqual(json.loads(os.read(reader, 1000)), {"a": 2})
+            os.close(reader)
+            self.assertEqual(sorted(path.name for path in folder.iterdir()), ["link.json", "pipe", "result.json"])
 
     def test_a_case_that_cannot_be_run_ends_with_2(self):
         with tempfile.TemporaryDirectory() as folder:

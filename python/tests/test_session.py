@@ -263,6 +263,15 @@ class SessionTest(unittest.TestCase):
         self.refuses(rondo.Errc.invalid_argument, "DLPack tensor: .* wanted is float32", session.run_round, x=wrong, y=x, z=z)
         self.assertEqual(session.rounds, 1)
 
+    def test_a_dlpack_tensor_stays_whole_when_another_tensor_is_refused_after_it(self):
+        graph = rondo.Graph()
+        graph.add("add", *graph.declare("x: in f32[4], h: host_input f32[4], z: out f32[4]"))
+        session, h, z = rondo.Session(graph), floats(1, 2, 3, 4), np.zeros(4, np.float32)
+        lent = h.__dlpack__()
+        self.refuses(rondo.Errc.unsupported, "'h'", session.run_round, x=lent, h=session.allocate("x"), z=z)
+        session.run_round(x=lent, h=h, z=z)
+        self.assertEqual(z.tolist(), [2, 4, 6, 8])
+
     def test_a_dlpack_tensor_for_two_tensors_of_a_round_is_refused_and_stays_whole(self):
         session = add_session()
         x, z = floats(1, 2, 3, 4), np.zeros(4, np.float32)
@@ -481,7 +490,12 @@ class SessionTest(unittest.TestCase):
         x.release()
         self.assertEqual(x.nbytes, 0)
         self.refuses(rondo.Errc.null_memory, "released", session.run_round, x=x, y=hx, z=hx.copy())
-        y = session.allocate("y")
+        y, wrong = session.allocate("y"), rondo.Errc.wrong_tensor
+        with add_session() as stranger:  # which would not notice that the array is released
+            self.refuses(wrong, "'x': .* another session", stranger.run_round, x=y, y=hx, z=hx.copy())
+            self.refuses(wrong, "'x': .* another session", stranger.bind, x=y, y=hx, z=hx.copy())
+            self.refuses(wrong, "'y': .* another session", stranger.upload, y, hx)
+            self.refuses(wrong, "'y': .* another session", stranger.download, y, hx)
         session.close()
         self.assertEqual(y.nbytes, 0)
         self.refuses(rondo.Errc.null_memory, "session closed", session.run_round, x=hx, y=y, z=hx.copy())
@@ -659,6 +673,26 @@ class SessionTest(unittest.TestCase):
                        "for _ in range(3): threading.Thread(target=work, daemon=True).start()",
                        "for _ in range(300): ran.acquire()", "print('end')")
 
+    def test_the_interpreter_waits_for_sessions_that_daemon_threads_open_or_drop(self):
+        quiet = "threading.excepthook = lambda args: None"
+        start = ["threading.Thread(target=work, daemon=True).start()", "began.acquire()", "print('end')"]
+        # Opening only, opening and closing, and opening, dropping.
+        for work in "kept.append(add_session('host_pool', threads=2))", "add_session().close()", "add_session()":
+            for _ in range(5):
+                self.ends_well(quiet, "kept, began = [], threading.Semaphore(0)",
+                               "def work():", "    while True:", f"        {work}", "        began.release()", *start)
+        # Dropping a session waits for its round in flight.
+        self.ends_well("graph, began = rondo.Graph(), threading.Semaphore(0)",
+                       "def slow(x, y): time.sleep(0.1)",
+                       "kernel = rondo.kernel('x: in f32[n], y: inout f32[n]', slow, quiet=True)",
+                       "t = graph.declare('x: in f32[4], y: inout f32[4]')",
+                       "for _ in range(5): graph.add(kernel, *t)",
+                       "def work():",
+                       "    session = rondo.Session(graph, 'host_pool', in_flight=2)",
+                       "    session.submit(x=x, y=z)",
+                       "    began.release()",
+                       "    del session", *start)
+
     def test_a_round_of_a_daemon_thread_ends_before_its_session_is_closed(self):
         self.ends_well("graph = rondo.Graph()",
                        "graph.add('await_gate', graph.input('x', np.float32, 4), graph.output('y', np.float32, 4))",
@@ -706,6 +740,22 @@ class SessionTest(unittest.TestCase):
         gc.collect()
 
     # --- threads
+
+    def test_a_graph_may_change_while_another_thread_opens_it(self):
+        for _ in range(2):
+            graph, done = rondo.Graph(), threading.Event()
+            x, y = graph.declare("x: in f32[4], y: out f32[4]")
+            graph.add("relu", x, y)
+
+            def opens():
+                while not done.is_set():
+                    rondo.Session(graph, "null").close()
+
+            thread = in_thread(opens)
+            for n in range(30_000):
+                graph.add("relu", x, graph.workspace(f"w{n}", "f32", 4))
+            done.set()
+            self.assertIsNone(thread.ended())
 
     def test_other_threads_run_while_a_round_waits_and_a_second_round_is_refused(self):
         graph = rondo.Graph()

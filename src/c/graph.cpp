@@ -4,19 +4,15 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <span>
 #include <string_view>
 
 namespace rondo::c {
 
 namespace {
 
-/// Calls f with the graph, under the rules of set-up.
 template <class F>
 rondo_code with_graph(rondo_graph handle, F&& f) noexcept {
-  auto* const object = find<GraphObject>(handle.id);
-  if (object == nullptr) return wrong_handle(Kind::graph);
-  return guarded([&] { f(*object); });
+  return with<GraphObject>(handle.id, f);
 }
 
 template <class Object>
@@ -41,6 +37,14 @@ erased::KernelArgument argument_of(const GraphObject& object, const erased::Kern
 }
 
 struct BodyFailed {};
+/// Counts a body for as long as it runs, also if code in C++ leaves it by an exception.
+struct BodyRuns {
+  explicit BodyRuns(unsigned& running) noexcept : bodies{running} { ++bodies; }
+  BodyRuns(const BodyRuns&) = delete;
+  BodyRuns& operator=(const BodyRuns&) = delete;
+  ~BodyRuns() { --bodies; }
+  unsigned& bodies;
+};
 
 rondo_code add_loop(rondo_graph graph, graph::LoopRecord::Kind kind, rondo_tensor condition, const char* most,
                     rondo_loop_body body, void* context, rondo_task* task) noexcept {
@@ -49,9 +53,8 @@ rondo_code add_loop(rondo_graph graph, graph::LoopRecord::Kind kind, rondo_tenso
     if (body == nullptr) erased::fail(Errc::null_memory, "the body of a loop is NULL; pass a function that adds tasks");
     const auto limit = [&](erased::Graph& g) { return parse_extent(g, most); };
     const auto add_body = [&] {
-      ++object.bodies;
+      const BodyRuns runs(object.bodies);
       failed = body(graph, context);
-      --object.bodies;
       if (failed != RONDO_OK) throw BodyFailed{};
     };
     try {
@@ -142,11 +145,11 @@ rondo_code rondo_graph_add_task(rondo_graph graph, rondo_kernel kernel, const ro
   return with_graph(graph, [&](rondo::c::GraphObject& object) {
     if (count != 0) require(arguments, "rondo_graph_add_task: arguments");
     const rondo::erased::SignatureKernel& record = *found->kernel;
+    require_count(record, count);
     std::vector<rondo::erased::KernelArgument> list;
-    for (std::size_t n = 0; n < std::min(count, record.parameters.size()); ++n) {
+    for (std::size_t n = 0; n < count; ++n) {
       list.push_back(rondo::c::argument_of(object, record, arguments[n], n));
     }
-    list.resize(count);
     const std::string_view text = blocks == nullptr ? "1" : blocks;
     object.kernels.reserve(object.kernels.size() + 1);
     const bool is_number = text.find_first_not_of("0123456789") == std::string_view::npos;

@@ -93,6 +93,14 @@ rondo_code guarded(F&& f) noexcept {
   }
 }
 
+/// Calls f with the object of a handle, under the rules of set-up.
+template <class Object, class F>
+rondo_code with(std::uint64_t id, F&& f) noexcept {
+  auto* const object = find<Object>(id);
+  if (object == nullptr) return wrong_handle(kind_of<Object>);
+  return guarded([&] { f(*object); });
+}
+
 /// Returns a failed status as a code, and notes the session's explanation of it.
 [[gnu::cold, gnu::noinline]] rondo_code explained(const SessionObject& session, Status status) noexcept;
 [[nodiscard]] inline rondo_code code_of(const SessionObject& session, Status status) noexcept {

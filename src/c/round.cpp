@@ -79,16 +79,14 @@ namespace {
 /// Calls f with the round of a handle, which is under way.
 template <class F>
 rondo_code with_round(rondo_round handle, F&& f) noexcept {
-  auto* const object = find<RoundObject>(handle.id);
-  if (object == nullptr) return wrong_handle(Kind::round);
-  return guarded([&] {
-    if (object->native == nullptr) {
+  return with<RoundObject>(handle.id, [&](RoundObject& object) {
+    if (object.native == nullptr) {
       erased::fail(Errc::not_open, "the round is over; an orchestration uses its round only until it returns");
     }
     try {
-      f(*object);
+      f(object);
     } catch (const erased::Stopped&) {
-      object->has_stopped = true;
+      object.has_stopped = true;
       erased::fail(Errc::stopped, "the round has failed; return from the orchestration");
     }
   });
@@ -108,7 +106,6 @@ Shape shape_of(const int64_t* extents, size_t rank) {
 
 using rondo::Errc;
 using rondo::c::find;
-using rondo::c::guarded;
 using rondo::c::require;
 using rondo::c::RoundObject;
 using rondo::c::with_round;
@@ -118,9 +115,7 @@ extern "C" {
 rondo_code rondo_open_orchestrated(rondo_graph interface, const char* platform, const char* runtime,
                                    rondo_orchestration orchestration, void* context, const rondo_options* options,
                                    rondo_session* session) {
-  auto* const source = find<rondo::c::GraphObject>(interface.id);
-  if (source == nullptr) return rondo::c::wrong_handle(rondo::c::Kind::graph);
-  return guarded([&] {
+  return rondo::c::with<rondo::c::GraphObject>(interface.id, [&](const rondo::c::GraphObject& source) {
     require(platform, "rondo_open_orchestrated: platform");
     require(reinterpret_cast<const void*>(orchestration), "rondo_open_orchestrated: orchestration");
     require(session, "rondo_open_orchestrated: session");
@@ -134,7 +129,7 @@ rondo_code rondo_open_orchestrated(rondo_graph interface, const char* platform, 
     round->handle.id = give_handle(std::move(made));
     object->round.reset(round);
     object->session =
-        rondo::erased::open_orchestrated_any(platform, source->graph, rondo::c::options_of(options), called,
+        rondo::erased::open_orchestrated_any(platform, source.graph, rondo::c::options_of(options), called,
                                              [round](rondo::erased::AnyRound& native) { round->run(native); });
     session->id = give_handle(std::move(object));
   });
@@ -147,10 +142,11 @@ rondo_code rondo_round_add_task(rondo_round round, rondo_kernel kernel, const ro
   return with_round(round, [&](RoundObject& object) {
     if (count != 0) require(arguments, "rondo_round_add_task: arguments");
     const rondo::erased::SignatureKernel& record = *found->kernel;
+    require_count(record, count);
     std::vector<rondo::erased::RoundTensor> tensors;
     tensors.reserve(count);
     std::vector<rondo::erased::RoundArgument> list(count);
-    for (std::size_t n = 0; n < std::min(count, record.parameters.size()); ++n) {
+    for (std::size_t n = 0; n < count; ++n) {
       if (record.parameters[n].is_tensor) {
         tensors.push_back(object.tensor_of(arguments[n]));
         list[n].tensor = &tensors.back();

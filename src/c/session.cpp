@@ -7,7 +7,6 @@
 #include <cstring>
 #include <iterator>
 #include <string>
-#include <string_view>
 #include <utility>
 
 namespace rondo::c {
@@ -104,6 +103,7 @@ using rondo::c::guarded;
 using rondo::c::key_of;
 using rondo::c::require;
 using rondo::c::SessionObject;
+using rondo::c::with;
 using rondo::c::with_array;
 using rondo::c::with_bindings;
 using rondo::c::with_layout;
@@ -125,16 +125,14 @@ rondo_code rondo_platform_check(const char* platform) {
 }
 
 rondo_code rondo_open(rondo_graph graph, const char* platform, const rondo_options* options, rondo_session* session) {
-  auto* const source = rondo::c::find<rondo::c::GraphObject>(graph.id);
-  if (source == nullptr) return rondo::c::wrong_handle(rondo::c::Kind::graph);
-  return guarded([&] {
+  return with<rondo::c::GraphObject>(graph.id, [&](rondo::c::GraphObject& source) {
     require(platform, "rondo_open: platform");
     require(session, "rondo_open: session");
     auto object = std::make_unique<SessionObject>();
-    object->kernels = source->kernels;
-    object->by_task = source->graph.kernels;
-    for (const auto ref : source->graph.tasks.symbols()) object->symbols.emplace_back(source->graph.tasks.name(ref));
-    object->session = rondo::erased::open_any(platform, source->graph, rondo::c::options_of(options));
+    object->kernels = source.kernels;
+    object->by_task = source.graph.kernels;
+    object->symbols = rondo::erased::symbols_of(source.graph.tasks);
+    object->session = rondo::erased::open_any(platform, source.graph, rondo::c::options_of(options));
     session->id = give_handle(std::move(object));
   });
 }
@@ -153,16 +151,14 @@ rondo_code rondo_close(rondo_session session) {
 }
 
 rondo_code rondo_bindings_create(rondo_session session, rondo_bindings* bindings) {
-  auto* const object = rondo::c::find<SessionObject>(session.id);
-  if (object == nullptr) return rondo::c::wrong_handle(rondo::c::Kind::session);
-  return guarded([&] {
+  return with<SessionObject>(session.id, [&](SessionObject& object) {
     require(bindings, "rondo_bindings_create: bindings");
-    object->bindings.reserve(object->bindings.size() + 1);
+    object.bindings.reserve(object.bindings.size() + 1);
     auto made = std::make_unique<BindingsObject>();
-    made->session = object;
-    made->bindings = object->session->make_bindings();
+    made->session = &object;
+    made->bindings = object.session->make_bindings();
     bindings->id = give_handle(std::move(made));
-    object->bindings.push_back(bindings->id);
+    object.bindings.push_back(bindings->id);
   });
 }
 
@@ -197,12 +193,14 @@ rondo_code rondo_bind_device_strided(rondo_bindings bindings, rondo_tensor tenso
                      [&](auto& b, auto id, const auto& layout) { return b.bind_device_strided(id, first, layout); });
 }
 rondo_code rondo_why_copied(rondo_bindings bindings, rondo_tensor tensor, const char** why) {
-  return with_bindings(bindings, [&](BindingsObject& b) {
+  const rondo_code code = with_bindings(bindings, [&](BindingsObject& b) {
     if (!rondo::c::is_of(b, tensor)) return Status{Errc::wrong_tensor};
-    if (why == nullptr) return Status{Errc::invalid_argument};
-    *why = b.bindings->why_copied(key_of(tensor).tensor());
+    if (why != nullptr) *why = b.bindings->why_copied(key_of(tensor).tensor());
     return Status{};
   });
+  if (code != RONDO_OK || why != nullptr) return code;
+  return rondo::c::failure(RONDO_INVALID_ARGUMENT,
+                           rondo::Error::Text("rondo_why_copied: why is NULL; pass a valid address"));
 }
 rondo_code rondo_bind_device(rondo_bindings bindings, rondo_tensor tensor, uint64_t address, size_t bytes) {
   return with_bindings(bindings, [&](BindingsObject& b) {
@@ -213,16 +211,14 @@ rondo_code rondo_bind_device(rondo_bindings bindings, rondo_tensor tensor, uint6
 }
 
 rondo_code rondo_state_symbol(rondo_bindings bindings, const char* symbol, int64_t value) {
-  auto* const object = rondo::c::find<BindingsObject>(bindings.id);
-  if (object == nullptr) return rondo::c::wrong_handle(rondo::c::Kind::bindings);
-  return guarded([&] {
+  return with<BindingsObject>(bindings.id, [&](BindingsObject& object) {
     require(symbol, "rondo_state_symbol: symbol");
-    const std::vector<std::string>& symbols = object->session->symbols;
+    const std::vector<std::string>& symbols = object.session->symbols;
     const auto place = std::find(symbols.begin(), symbols.end(), symbol);
     if (place == symbols.end()) {
       rondo::erased::fail(Errc::invalid_argument, "rondo_state_symbol: the graph has no symbol '", symbol, "'");
     }
-    if (!object->bindings->state_symbol(static_cast<std::size_t>(place - symbols.begin()), value).ok()) {
+    if (!object.bindings->state_symbol(static_cast<std::size_t>(place - symbols.begin()), value).ok()) {
       rondo::erased::fail(Errc::invalid_argument, "rondo_state_symbol: ", symbol, " cannot be ", value,
                           "; pass 0 or more, or -1 to have the sizes determine it");
     }
@@ -273,14 +269,12 @@ rondo_code rondo_download(rondo_session session, rondo_tensor resident, void* ho
 
 rondo_code rondo_allocate(rondo_session session, rondo_tensor tensor, const int64_t* extents, size_t rank,
                           uint64_t* address, size_t* bytes) {
-  auto* const object = rondo::c::find<SessionObject>(session.id);
-  if (object == nullptr) return rondo::c::wrong_handle(rondo::c::Kind::session);
-  return guarded([&] {
+  return with<SessionObject>(session.id, [&](SessionObject& object) {
     require(address, "rondo_allocate: address");
     const rondo::Shape shape = rondo::c::shape_of(extents, rank);
-    object->arrays.push_back(object->session->allocate(key_of(tensor), extents == nullptr ? nullptr : &shape));
-    *address = object->arrays.back().span().data().address();
-    if (bytes != nullptr) *bytes = object->arrays.back().size();
+    object.arrays.push_back(object.session->allocate(key_of(tensor), extents == nullptr ? nullptr : &shape));
+    *address = object.arrays.back().span().data().address();
+    if (bytes != nullptr) *bytes = object.arrays.back().size();
   });
 }
 rondo_code rondo_release(rondo_session session, uint64_t address) {
@@ -307,14 +301,12 @@ rondo_code rondo_release_hold(rondo_session session, rondo_tensor input) {
 }
 
 rondo_code rondo_set_scalar(rondo_session session, rondo_task task, size_t n, rondo_argument value) {
-  auto* const object = rondo::c::find<SessionObject>(session.id);
-  if (object == nullptr) return rondo::c::wrong_handle(rondo::c::Kind::session);
-  return guarded([&] {
+  return with<SessionObject>(session.id, [&](SessionObject& object) {
     const rondo::TaskId id{task};
-    const rondo::erased::KernelParameter& parameter = rondo::erased::scalar_of(object->by_task, id, n);
-    const rondo::ArgWord word = rondo::c::word_of(value, parameter, object->by_task[task]->name);
-    const Status status = object->session->set_scalar(id, n, word);
-    if (!status.ok()) throw rondo::Error(status.code(), object->session->explain(status));
+    const rondo::erased::KernelParameter& parameter = rondo::erased::scalar_of(object.by_task, id, n);
+    const rondo::ArgWord word = rondo::c::word_of(value, parameter, object.by_task[task]->name);
+    const Status status = object.session->set_scalar(id, n, word);
+    if (!status.ok()) throw rondo::Error(status.code(), object.session->explain(status));
   });
 }
 
@@ -327,9 +319,7 @@ rondo_code rondo_request_stop(rondo_session session) {
 }
 
 rondo_code rondo_get_counters(rondo_session session, rondo_counters* counters) {
-  auto* const object = rondo::c::find<SessionObject>(session.id);
-  if (object == nullptr) return rondo::c::wrong_handle(rondo::c::Kind::session);
-  return guarded([&] {
+  return with<SessionObject>(session.id, [&](SessionObject& object) {
     require(counters, "rondo_get_counters: counters");
     const std::size_t size = counters->size;
     if (size != sizeof(rondo_counters) && size != offsetof(rondo_counters, failed_rounds)) {
@@ -337,23 +327,15 @@ rondo_code rondo_get_counters(rondo_session session, rondo_counters* counters) {
                           " bytes, and this library expects ", sizeof(rondo_counters),
                           "; set size to sizeof(rondo_counters)");
     }
-    rondo::erased::AnySession& s = *object->session;
-    rondo_counters all = {sizeof(rondo_counters),
-                          s.rounds(),
-                          s.in_flight(),
-                          s.arena_bytes().value,
-                          s.shapes(),
-                          s.poisoned() ? 1 : 0,
-                          0,
-                          s.last_round_ns(),
-                          0,
-                          0,
-                          0,
-                          0,
-                          0,
-                          0,
-                          0,
-                          {}};
+    rondo::erased::AnySession& s = *object.session;
+    rondo_counters all{};
+    all.size = sizeof all;
+    all.rounds = s.rounds();
+    all.in_flight = s.in_flight();
+    all.arena_bytes = s.arena_bytes().value;
+    all.shapes = s.shapes();
+    all.poisoned = s.poisoned() ? 1 : 0;
+    all.last_round_ns = s.last_round_ns();
     if (const auto traced = s.counters()) {
       all.failed_rounds = traced->failed_rounds;
       all.copies_in = traced->copies_in;
@@ -370,16 +352,14 @@ rondo_code rondo_get_counters(rondo_session session, rondo_counters* counters) {
 }
 
 rondo_code rondo_explain_loops(rondo_session session, rondo_loop* loops, size_t room, size_t* count) {
-  auto* const object = rondo::c::find<SessionObject>(session.id);
-  if (object == nullptr) return rondo::c::wrong_handle(rondo::c::Kind::session);
-  return guarded([&] {
+  return with<SessionObject>(session.id, [&](SessionObject& object) {
     require(count, "rondo_explain_loops: count");
     if (room != 0) require(loops, "rondo_explain_loops: loops");
     // Once: the names that were handed out stay valid.
-    if (object->loops.empty()) object->loops = object->session->loops();
-    *count = object->loops.size();
+    if (object.loops.empty()) object.loops = object.session->loops();
+    *count = object.loops.size();
     for (std::size_t l = 0; l < std::min(room, *count); ++l) {
-      const rondo::LoopReport& loop = object->loops[l];
+      const rondo::LoopReport& loop = object.loops[l];
       const bool is_host = loop.decider == rondo::LoopReport::Decider::host;
       loops[l] = {loop.name.c_str(), loop.why, index(loop.decision), is_host ? 1 : 0};
     }
@@ -387,11 +367,9 @@ rondo_code rondo_explain_loops(rondo_session session, rondo_loop* loops, size_t 
 }
 
 rondo_code rondo_write_trace(rondo_session session, const char* path) {
-  auto* const object = rondo::c::find<SessionObject>(session.id);
-  if (object == nullptr) return rondo::c::wrong_handle(rondo::c::Kind::session);
-  return guarded([&] {
+  return with<SessionObject>(session.id, [&](SessionObject& object) {
     require(path, "rondo_write_trace: path");
-    rondo::erased::write_trace_file(*object->session, path);
+    rondo::erased::write_trace_file(*object.session, path);
   });
 }
 

@@ -13,13 +13,14 @@
 
 namespace rondo::erased {
 
-namespace {
-
 std::vector<std::string> symbols_of(const TaskGraph& graph) {
   std::vector<std::string> names;
   for (const graph::NameRef ref : graph.symbols()) names.emplace_back(graph.name(ref));
   return names;
 }
+
+namespace {
+
 void add_symbols(TaskGraph& graph, const std::vector<std::string>& symbols) {
   for (std::size_t s = graph.symbols().size(); s < symbols.size(); ++s) (void)graph.dim(symbols[s]);
 }
@@ -91,10 +92,7 @@ TaskId add_task(Graph& graph, const KernelRecord& kernel, const Extent& blocks,
     fail(Errc::invalid_argument, "kernel '", kernel.name, "' is added with ", blocks.value,
          " blocks; choose from 1 to ", UINT32_MAX);
   }
-  if (arguments.size() != kernel.parameters.size()) {
-    fail(Errc::invalid_argument, "kernel '", kernel.name, "' takes ", kernel.parameters.size(), " arguments (",
-         describe_kernel(kernel), "), ", arguments.size(), " were given");
-  }
+  require_count(kernel, arguments.size());
   for (std::size_t n = 0; n < arguments.size(); ++n) {
     const KernelParameter& parameter = kernel.parameters[n];
     if (!parameter.is_tensor) continue;

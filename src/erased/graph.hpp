@@ -10,6 +10,7 @@
 #include <functional>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -42,6 +43,9 @@ auto change(Graph& graph, bool may_add_symbols, const F& f) {
   return result;
 }
 
+/// The names of the symbols, by number.
+[[nodiscard]] std::vector<std::string> symbols_of(const TaskGraph& graph);
+
 /// An extent or a number of blocks as text: "n", "ceil_div(n, 128)"; symbols are added where they are first used.
 /// @throws Error invalid_argument
 [[nodiscard]] Extent parse_extent(Graph& graph, std::string_view text);
@@ -57,11 +61,10 @@ TaskId add_task(Graph& graph, const KernelRecord& kernel, const Extent& blocks,
 TaskId add_loop(Graph& graph, graph::LoopRecord::Kind kind, TensorKey condition,
                 const std::function<Extent(Graph&)>& most, const std::function<void()>& body, double expected);
 
-/// The tensor of that key. @throws Error wrong_tensor: it is of another graph
+/// The tensor of that key. @throws Error invalid_argument: it is of another graph
 [[nodiscard]] const graph::TensorRecord& tensor_of(const Graph& graph, TensorKey key);
 
-/// Do what TaskGraph::zero and TaskGraph::alias do, after a check of the directions. @throws Error wrong_tensor,
-/// invalid_argument
+/// Do what TaskGraph::zero and TaskGraph::alias do, after a check of the directions. @throws Error invalid_argument
 void zero(Graph& graph, TensorKey workspace, Zeroed when);
 void alias(Graph& graph, TensorKey output, TensorKey input);
 /// `kind`: the name of a MemoryKind, with underscores. @throws Error invalid_argument: no such kind; a host input; a

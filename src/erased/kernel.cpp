@@ -162,6 +162,11 @@ std::string describe_kernel(const KernelRecord& kernel) {
   }
   return text;
 }
+void require_count(const KernelRecord& kernel, std::size_t given) {
+  if (given == kernel.parameters.size()) return;
+  fail(Errc::invalid_argument, "kernel '", kernel.name, "' takes ", kernel.parameters.size(), " arguments (",
+       describe_kernel(kernel), "), ", given, " were given");
+}
 
 namespace {
 

@@ -71,8 +71,6 @@ class SignatureKernel : public KernelRecord {
   [[nodiscard]] const void* closure() const noexcept { return closure_; }
   /// Makes the checks of add_task() for a task that an orchestration adds. @throws Error invalid_argument, wrong_size
   void check(std::span<const RoundArgument> arguments) const;
-  /// The names of the symbols in the extents of the parameters, by number.
-  [[nodiscard]] const std::vector<std::string>& symbols() const noexcept { return symbols_; }
 
  private:
   static TaskId add_task(const KernelRecord& kernel, TaskGraph& graph, Blocks blocks,
@@ -91,6 +89,8 @@ class SignatureKernel : public KernelRecord {
 
 /// The parameters as text: "vector: In[float32], InOut[float32], float32".
 [[nodiscard]] std::string describe_kernel(const KernelRecord& kernel);
+/// @throws Error invalid_argument unless the kernel takes this many arguments
+void require_count(const KernelRecord& kernel, std::size_t given);
 
 /// Converts a number to the word that a parameter takes. @throws Error invalid_argument: it does not fit
 [[nodiscard]] ArgWord scalar_word(double number, const KernelParameter& parameter, std::string_view kernel);

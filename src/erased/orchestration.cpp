@@ -4,8 +4,6 @@
 
 #include "fail.hpp"
 
-#include <algorithm>
-
 namespace rondo::erased {
 
 Shape RoundTensor::shape() const {
@@ -22,10 +20,7 @@ Runtime runtime_called(std::string_view name) {
 }
 
 void SignatureKernel::check(std::span<const RoundArgument> arguments) const {
-  if (arguments.size() != parameters.size()) {
-    fail(Errc::invalid_argument, "kernel '", name, "' takes ", parameters.size(), " arguments (",
-         describe_kernel(*this), "), ", arguments.size(), " were given");
-  }
+  require_count(*this, arguments.size());
   std::vector<KernelArgument> shapes(arguments.size());
   for (std::size_t n = 0; n < arguments.size(); ++n) {
     const KernelParameter& parameter = parameters[n];

@@ -81,6 +81,7 @@ std::unique_ptr<AnySession> open_orchestrated_any(std::string_view platform, con
 }
 
 void write_trace_file(AnySession& session, const std::string& path) {
+  (void)session.wait_all();  // whose tasks are traced; their tickets have the failures
   std::ostringstream trace;
   if (!session.write_trace(trace)) fail(Errc::not_open, "the session is not traced; open it with `trace`");
   detail::write_file(path.c_str(), "the trace cannot be written there", trace.view());

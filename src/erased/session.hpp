@@ -69,6 +69,11 @@ struct Prediction {
   std::string report{};
 };
 
+/// Failures of calls, not of rounds. No graph has their task, so that explain() knows them from all others.
+inline constexpr Status has_no_steps = Status::of_task(Errc::unsupported, ~std::uint32_t{0});
+inline constexpr Status has_no_round = Status::of_task(Errc::not_open, ~std::uint32_t{0});
+inline constexpr Status is_launched = Status::of_task(Errc::busy, ~std::uint32_t{0});
+
 /// DynamicBindings of a session on any platform, and the round over them that is taken step by step.
 class AnyBindings {
  public:
@@ -166,8 +171,8 @@ enum class Runtime : std::uint8_t { tensormap_and_ringbuffer, aicpu_build_graph 
                                                                 const Options& options, Runtime runtime,
                                                                 Orchestration orchestration);
 
-/// Writes what a session traced to a file. @throws Error not_open: it is not traced; invalid_argument: the file cannot
-/// be opened; out_of_resources: it was not written as a whole
+/// Waits for the rounds in flight, then writes what a session traced to a file. @throws Error not_open: it is not
+/// traced; invalid_argument: the file cannot be opened; out_of_resources: it was not written as a whole
 void write_trace_file(AnySession& session, const std::string& path);
 
 /// A platform that open_any() knows.

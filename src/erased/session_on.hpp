@@ -32,9 +32,9 @@ inline constexpr bool has_flights = requires(S& session) { session.wait_all(); }
 template <class S, bool = has_steps<S>>
 class Steps {
  protected:
-  static Status begin(S&, DynamicBindings<S>&) noexcept { return Status{Errc::unsupported}; }
-  static Status launch_round() noexcept { return Status{Errc::not_open}; }
-  static Status finish_round() noexcept { return Status{Errc::not_open}; }
+  static Status begin(S&, DynamicBindings<S>&) noexcept { return has_no_steps; }
+  static Status launch_round() noexcept { return has_no_round; }
+  static Status finish_round() noexcept { return has_no_round; }
 };
 template <class S>
 class Steps<S, true> {
@@ -50,16 +50,14 @@ class Steps<S, true> {
   }
   Status launch_round() noexcept {
     BoundRound* const bound = std::get_if<BoundRound>(&round_);
-    if (bound == nullptr) {
-      return Status{std::holds_alternative<std::monostate>(round_) ? Errc::not_open : Errc::busy};
-    }
+    if (bound == nullptr) return std::holds_alternative<std::monostate>(round_) ? has_no_round : is_launched;
     LaunchedRound launched = std::move(*bound).launch();
     const Status status = launched.failure();
     round_.template emplace<LaunchedRound>(std::move(launched));
     return status;
   }
   Status finish_round() noexcept {
-    Status status{std::holds_alternative<std::monostate>(round_) ? Errc::not_open : Errc::abandoned};
+    Status status = std::holds_alternative<std::monostate>(round_) ? has_no_round : Status{Errc::abandoned};
     if (LaunchedRound* const launched = std::get_if<LaunchedRound>(&round_); launched != nullptr) {
       status = std::move(*launched).finish().status();
     }
@@ -145,12 +143,13 @@ class SessionOf final : public AnySession {
   }
   [[nodiscard]] graph::GraphView interface() const noexcept override { return session_.interface(); }
   [[nodiscard]] Error::Text explain(Status status) const noexcept override {
-    if (status.code() == Errc::unsupported && !has_steps<S>) {
+    if (status == has_no_steps) {
       return Error::Text(
           "a session of a graph with symbols has no rounds step by step, no held inputs and no scalars to set; run "
-          "whole "
-          "rounds, or open the graph without symbols");
+          "whole rounds, or open the graph without symbols");
     }
+    if (status == has_no_round) return Error::Text("no round was begun with these bindings; begin one first");
+    if (status == is_launched) return Error::Text("this round was launched already; finish it");
     return session_.explain(status);
   }
   // The element type does not matter here: both sides are compared in bytes.
@@ -176,14 +175,14 @@ class SessionOf final : public AnySession {
   Status set_scalar([[maybe_unused]] TaskId task, [[maybe_unused]] std::size_t n,
                     [[maybe_unused]] ArgWord word) noexcept override {
     if constexpr (has_steps<S>) return session_.set_scalar(task, n, word);
-    return Status{Errc::unsupported};
+    return has_no_steps;
   }
   Status set_held([[maybe_unused]] TensorKey tensor, [[maybe_unused]] bool is_held) noexcept override {
     if constexpr (has_steps<S>) {
       const Input<std::uint8_t> input{tensor};
       return is_held ? session_.hold(input) : session_.release_hold(input);
     }
-    return Status{Errc::unsupported};
+    return has_no_steps;
   }
   Status wait(RoundTicket ticket) noexcept override {
     if constexpr (has_flights<S>) return session_.wait(ticket);

@@ -13,6 +13,7 @@
 #include <cstring>
 #include <fstream>
 #include <iterator>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -190,6 +191,7 @@ TEST_CASE("c: device memory with strides is packed on the device, and the reason
   CHECK_EQ(rondo_bind_device_strided(b, rondo_tensor{12345}, address(8), &extent, &two, 1), RONDO_WRONG_TENSOR);
   CHECK_EQ(rondo_why_copied(b, rondo_tensor{12345}, nullptr), RONDO_WRONG_TENSOR);
   CHECK_EQ(rondo_why_copied(b, saxpy.tensors[0], nullptr), RONDO_INVALID_ARGUMENT);
+  CHECK(says("why is NULL"));
 }
 
 TEST_CASE("c: rounds use device memory that the session allocated, until it is released") {
@@ -398,6 +400,11 @@ TEST_CASE("c: what a graph is handed is checked, and what is wrong leaves it as 
   CHECK_EQ(rondo_graph_add_task(saxpy.graph, saxpy.kernel.handle, &x, 1, nullptr, nullptr), RONDO_INVALID_ARGUMENT);
   CHECK(says("takes 3 arguments"));
   const Saxpy stranger;
+  for (const std::size_t many : {std::size_t{4}, std::size_t{1} << 40, SIZE_MAX}) {
+    CHECK_EQ(rondo_graph_add_task(saxpy.graph, saxpy.kernel.handle, &x, many, nullptr, nullptr),
+             RONDO_INVALID_ARGUMENT);
+    CHECK(says("takes 3 arguments"));
+  }
   CHECK_EQ(add(rondo_tensor_argument(stranger.tensors[0]), y, two), RONDO_INVALID_ARGUMENT);
   CHECK(says("of another graph"));
   CHECK_EQ(rondo_graph_add_edge(saxpy.graph, 0, 9), RONDO_INVALID_ARGUMENT);
@@ -493,7 +500,9 @@ TEST_CASE("c: wrong bindings are refused in the words of the session, which stay
   CHECK_EQ(rondo_bind_device(open.bindings, saxpy.tensors[0], 0, 16), RONDO_NULL_MEMORY);
   CHECK_EQ(rondo_bind_read_only(open.bindings, saxpy.tensors[1], y.data(), 16), RONDO_WRONG_TENSOR);
   CHECK_EQ(rondo_launch(open.bindings), RONDO_NOT_OPEN);
+  CHECK(says("no round was begun"));
   CHECK_EQ(rondo_finish_round(open.bindings), RONDO_NOT_OPEN);
+  CHECK(says("no round was begun"));
   open.bind(x, y);
   REQUIRE_EQ(rondo_begin_round(open.bindings), RONDO_OK);
   CHECK_EQ(rondo_run_round(open.bindings), RONDO_BUSY);
@@ -546,6 +555,10 @@ TEST_CASE("c: residents, held inputs and scalars change between rounds") {
   REQUIRE_EQ(rondo_upload(session, t[1], w, sizeof w), RONDO_OK);
   REQUIRE_EQ(rondo_run_round(bindings), RONDO_OK);
   CHECK_EQ(y[1], 22);
+  for (const rondo_tensor other : {t[1], t[2], t[3]}) {
+    CHECK_EQ(rondo_hold(session, other), RONDO_WRONG_TENSOR);
+    CHECK_EQ(rondo_release_hold(session, other), RONDO_WRONG_TENSOR);
+  }
   REQUIRE_EQ(rondo_hold(session, t[0]), RONDO_OK);
   x[1] = 1000;  // not looked at
   REQUIRE_EQ(rondo_set_scalar(session, task, 0, rondo_number_argument(2)), RONDO_OK);
@@ -580,8 +593,20 @@ TEST_CASE("c: a graph with symbols runs rounds of many sizes") {
     CHECK_NE(rondo_run_round(open.bindings), RONDO_OK);
     CHECK_EQ(rondo_begin_round(open.bindings), RONDO_UNSUPPORTED);
     CHECK(says("a session of a graph with symbols"));
+    CHECK_EQ(rondo_hold(open.session, saxpy.tensors[0]), RONDO_UNSUPPORTED);
+    CHECK(says("a session of a graph with symbols"));
+    CHECK_EQ(rondo_launch(open.bindings), RONDO_NOT_OPEN);
+    CHECK(says("no round was begun"));
+    CHECK_EQ(rondo_bind(open.bindings, saxpy.tensors[0], x.data(), 7), RONDO_WRONG_SIZE);
+    CHECK(says("tensor 'x' (in, float32): the bound memory"));
     CHECK_EQ(open.counters().poisoned, 0);
   }
+  Saxpy saxpy("x: in f32[n, 2], y: inout f32[n * 2]");
+  Open open(saxpy, "null");
+  const std::int64_t extent = 4;
+  const std::int64_t stride = 8;
+  CHECK_EQ(rondo_bind_device_strided(open.bindings, saxpy.tensors[0], 64, &extent, &stride, 1), RONDO_UNSUPPORTED);
+  CHECK(says("tensor 'x' (in, float32): the platform cannot do this"));
 }
 
 TEST_CASE("c: a loop repeats until its tasks end it, a `when` runs or does not, and both are explained") {
@@ -607,6 +632,13 @@ TEST_CASE("c: a loop repeats until its tasks end it, a `when` runs or does not, 
   CHECK_EQ(repeat(t[3], "8", [](rondo_graph graph, void*) { return rondo_graph_destroy(graph); }, nullptr), RONDO_BUSY);
   CHECK(says("the body of a loop of this graph runs"));
   CHECK_EQ(rondo_graph_when(rondo_graph{7}, t[3], add_until, &counting, nullptr), RONDO_WRONG_HANDLE);
+  rondo_graph left{};  // by an exception; no body of it runs
+  rondo_tensor left_done{};
+  REQUIRE_EQ(rondo_graph_create(RONDO_EDGES_DERIVED, &left), RONDO_OK);
+  REQUIRE_EQ(rondo_graph_add_tensors(left, "done: inout i32[1]", &left_done, 1), RONDO_OK);
+  const auto leave = [](rondo_graph, void*) -> rondo_code { throw std::runtime_error("left"); };
+  CHECK_EQ(rondo_graph_repeat_until(left, left_done, "8", leave, nullptr, nullptr), RONDO_INTERNAL);
+  CHECK_EQ(rondo_graph_destroy(left), RONDO_OK);
 
   rondo_task tasks[3] = {};
   const rondo_argument looked_at[] = {rondo_tensor_argument(t[0]), rondo_tensor_argument(t[4])};
@@ -716,6 +748,11 @@ TEST_CASE("c: symbols are stated by name where sizes do not determine them") {
   std::vector<float> x(12, 1), y(12, 1);
   open.bind(x, y);
   CHECK_EQ(rondo_run_round(open.bindings), RONDO_INVALID_ARGUMENT);
+  const std::string of_the_round = rondo_last_error();
+  CHECK_EQ(rondo_wait(open.session, 12345), RONDO_INVALID_ARGUMENT);  // has nothing to do with that round
+  CHECK_NE(rondo_last_error(), of_the_round);
+  CHECK_EQ(rondo_run_round(open.bindings), RONDO_INVALID_ARGUMENT);
+  CHECK_EQ(rondo_last_error(), of_the_round);
   REQUIRE_EQ(rondo_state_symbol(open.bindings, "n", 3), RONDO_OK);
   REQUIRE_EQ(rondo_run_round(open.bindings), RONDO_OK);
   CHECK_EQ(y[11], 3);
@@ -815,6 +852,7 @@ rondo_code orchestrate(rondo_round round, void* context) {
       RONDO_TRY(rondo_round_view(round, rondo_tensor_argument(self.tensors[2]), &first, &two, 1, &y));
       RONDO_TRY(rondo_round_workspace(round, "f32", &two, 1, &t));
       const rondo_argument sum[] = {rondo_region_argument(x), rondo_region_argument(x), rondo_region_argument(t)};
+      CHECK_EQ(rondo_round_add_task(round, self.add_kernel.handle, sum, SIZE_MAX, 1, &one), RONDO_INVALID_ARGUMENT);
       RONDO_TRY(rondo_round_add_task(round, self.add_kernel.handle, sum, 3, 1, &one));
       const rondo_argument more[] = {rondo_region_argument(t), rondo_region_argument(y), rondo_number_argument(1)};
       RONDO_TRY(rondo_round_add_task(round, self.saxpy_kernel.handle, more, 3, 1, &other));

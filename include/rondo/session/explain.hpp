@@ -30,9 +30,10 @@ namespace rondo::detail {
   Error::Text text;
   if (status.subject() == Status::Subject::tensor && status.index() < graph.tensors.size()) {
     const graph::TensorRecord& tensor = graph.tensors[status.index()];
-    text = Error::Text{"tensor '", graph.name(tensor.name), "' (", to_string(tensor.direction), ", ", tensor.count,
-                       " × ",      to_string(tensor.type),  "): "};
-    if (status.code() == Errc::wrong_size) {
+    text = Error::Text{"tensor '", graph.name(tensor.name), "' (", to_string(tensor.direction), ", "};
+    if (!tensor.is_symbolic()) text.append(Error::Text{tensor.count, " × "});
+    text.append(Error::Text{to_string(tensor.type), "): "});
+    if (status.code() == Errc::wrong_size && !tensor.is_symbolic()) {
       text.append(Error::Text{"it takes ", tensor.bytes, " bytes, ", detail,
                               " were bound; bind a span of exactly its elements"});
       return text;

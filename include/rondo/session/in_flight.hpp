@@ -73,7 +73,7 @@ class InFlight {
   Status wait(RoundTicket ticket) noexcept {
     if (!ticket) return ticket.submitted();
     const std::uint64_t round = ticket.number() - first_ticket_;
-    if (round >= submitted_) return Status{Errc::invalid_argument};
+    if (round >= submitted_) return derived().without_text(Status{Errc::invalid_argument});
     while (delivered() <= round) deliver_oldest();
     return outcome(round);
   }

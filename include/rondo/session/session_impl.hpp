@@ -179,7 +179,7 @@ Status Session<Derived, P, Policies, Graph, Slots>::set_held(TensorKey key, bool
   if (const Status status = wait_until_idle(); !status) return status;
   Instance& last = instances_[derived().last_slot()];
   const std::size_t p = last.port_of(key);
-  if (!owns(key) || !is_bound_each_round(record(key).direction)) return Status{Errc::wrong_tensor};
+  if (p == last.port_count() || copies_out(last.record(p).direction)) return Status{Errc::wrong_tensor};
   if (is_held && derived().rounds() == rounds_when_lost_) {
     return Status::of_tensor(Errc::unbound_tensor, index(key.tensor()));
   }

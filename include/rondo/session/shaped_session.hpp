@@ -139,13 +139,15 @@ class ShapedSession : public detail::SessionBase<ShapedSession<P, Policies, Capa
   Status check_bytes(TensorId tensor, Bytes size) noexcept {
     if (index(tensor) >= graph_.tensors().size()) return Status{Errc::wrong_tensor};
     const graph::TensorRecord& record = graph_.tensors()[index(tensor)];
+    shared_.refusal_detail = size.value;
     const bool fits = record.is_symbolic() ? size.value % size_of(record.type) == 0 : size.value == record.bytes;
     return fits ? Status{} : Status::of_tensor(Errc::wrong_size, index(tensor));
   }
 
   /// Returns a sentence for a status of this session that names the tensor or task, symbols and values.
   [[nodiscard]] Error::Text explain(Status status) const noexcept {
-    return status == failed_ ? text_ : this->with_cause(Error::Text(status.message()), status);
+    if (status == failed_) return text_;
+    return this->with_cause(detail::explain_status(interface(), status, shared_.refusal_detail, nullptr), status);
   }
 
  private:
@@ -233,6 +235,7 @@ class ShapedSession : public detail::SessionBase<ShapedSession<P, Policies, Capa
     return in_slot_[slot]->instances()[slot].delivers_callers_memory();
   }
   static void note_refused() noexcept {}  // there is no hold()
+  Status without_text(Status status) noexcept { return failed_ = Status{Errc::abandoned}, status; }  // text_ is older
   [[gnu::cold]] void fail(Status status, std::size_t slot) noexcept {
     if (!status.poisoned()) {
       (void)platform_.wait();  // no work of the round may remain

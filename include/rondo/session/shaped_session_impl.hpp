@@ -53,7 +53,7 @@ template <class Channel, class Settle>
 Status ShapedSession<P, Policies, Capacity, Depth>::run_on(Channel channel, std::uint32_t slot, Settle settle,
                                                            DynamicBindings<ShapedSession>& bindings) noexcept {
   if (const Status status = refusal(); !status) return status;
-  if (!bindings.are_of(*this)) return Status{Errc::wrong_tensor};
+  if (!bindings.are_of(*this)) return without_text(Status{Errc::wrong_tensor});
   const auto run = [&] { return run_dynamic(channel, slot, settle, bindings); };
   if (bindings.is_settled()) [[likely]]
     return run();

@@ -139,7 +139,6 @@ struct OrchestratorState final : DeviceState {
   }
   static OrchestrationOptions options_of(const OrchestratorArgs& args) noexcept {
     OrchestrationOptions options;
-    options.threads = threads_of(args);
     options.window = args.window;
     options.ring_bytes = Bytes{args.heap_bytes};
     options.tensors = args.tensors;

@@ -23,18 +23,16 @@ class ZeroFill {
   ZeroFill(const ZeroFill&) = delete;
   ZeroFill& operator=(const ZeroFill&) = delete;
 
-  /// Makes fills of `bytes` possible with few calls. @throws Error out_of_memory, and errors of the runtime
+  /// Makes fills of `bytes` possible with few calls. The thread has the device, and its stream is there. @throws Error out_of_memory, and errors of the runtime
   void prepare(std::uint64_t bytes) {
     if (device_.identity().npu_arch != arch::A2A3::npu_arch) return;
     bytes = align_up(std::min(bytes, longest), 64);
     if (bytes <= bytes_) return;
     blocks_.reserve(blocks_.size() + 1);
     void* block = nullptr;
-    device_.must("aclrtSetDevice", device_.enter());
     device_.must("aclrtMalloc", calls().malloc(&block, bytes, huge_first));
     blocks_.push_back(block);
     held_ += bytes;
-    device_.create_stream();
     device_.work_begins();
     device_.must("aclrtMemsetAsync", calls().set_async(block, bytes, 0, bytes, device_.stream()));
     device_.must("aclrtSynchronizeStreamWithTimeout", device_.wait());

@@ -86,7 +86,6 @@ class HostLoops {
   template <class Launch>
   void cut(const graph::GraphView& view, args::ArgsTable& args, const std::vector<Launch>& launches) {
     if (view.loops.empty()) return;
-    device_.must(Api::enter, device_.enter());
     loops_.resize(view.loops.size());
     void* memory = nullptr;
     device_.must(Api::malloc_host, device_.calls().malloc_host(&memory, sizeof(Seen) * view.loops.size()));

@@ -30,7 +30,7 @@ inline constexpr std::size_t slots_of = HasQueue<P> && Depth > 1 ? Depth : 1;
 /// part of PipelinedSession and ShapedSession.
 ///
 /// `Derived` has `may_submit()`, whether it accepts rounds; `refusal()`, the reason if not; `fail(Status, slot)`,
-/// called on a failure; `delivers_callers_memory(slot)`, see Instance; `is_submitted_anew()`, whether to repeat a submission: setting up its shape has delivered other
+/// called on a failure; `shared_`, see SharedState; `is_submitted_anew()`, whether to repeat a submission: setting up its shape has delivered other
 /// rounds, and their completions may have changed bindings or taken the slot; `note_submitted(slot)`;
 /// `ranges_of_bound(bound...)`, the host memory of a round; `run_on(channel, slot, settle, bound...)`, which runs a
 /// round; `P& platform()`; `Observer& observer()`.
@@ -193,8 +193,6 @@ class InFlight {
     }
     note_writes(slot, ranges);
     derived().note_submitted(slot);
-    // A later round may write the memory as soon as this one has computed, so this one is delivered first.
-    if constexpr (is_queued) limit_ = derived().delivers_callers_memory(slot) ? 1 : most_;
     next_slot_ = next(slot);
     ++in_flight_;
     return {first_ticket_ + submitted_++, Status{}};
@@ -235,7 +233,7 @@ class InFlight {
   void overlap_rounds() {
     if constexpr (is_queued && HasOverlappingRounds<P>) queue_.queue.overlap_rounds();
   }
-  [[nodiscard]] bool is_free() const noexcept { return in_flight() < limit_; }
+  [[nodiscard]] bool is_free() const noexcept { return in_flight() < derived().shared_.limit_in_flight; }
   [[nodiscard]] static std::uint32_t next(std::uint32_t slot) noexcept { return slot + 1 == depth ? 0 : slot + 1; }
 
   template <class Ranges>
@@ -356,11 +354,6 @@ class InFlight {
     Status outcome;          ///< of a round without a queue
   };
 
- protected:
-  std::uint32_t most_ = depth;  ///< the maximum number of rounds in flight
-
- private:
-  std::uint32_t limit_ = 1;  ///< the same until the latest round has been delivered
   std::size_t max_outputs_;
   [[no_unique_address]] platform::QueueHolder<P, is_queued> queue_;
   Flight rounds_[depth];

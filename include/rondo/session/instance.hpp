@@ -162,8 +162,6 @@ class Instance {
   [[nodiscard]] bool is_refresh_due() const noexcept { return refresh_due_; }
   /// Whether this round binds device memory of the caller.
   [[nodiscard]] bool uses_callers_memory() const noexcept { return uses_callers_memory_; }
-  /// Whether an output that this round copies is a view of device memory that it binds.
-  [[nodiscard]] bool delivers_callers_memory() const noexcept { return delivers_callers_memory_; }
   template <class Channel>
   [[gnu::always_inline]] Status refresh(const Channel& channel) noexcept {
     const Status status = refresher_.refresh(channel);
@@ -382,7 +380,6 @@ class Instance {
   Status refusal_;
   bool is_moved_ = false;  ///< whether a base may be outside of the arena
   bool uses_callers_memory_ = false;
-  bool delivers_callers_memory_ = false;
   bool refresh_due_ = false;  ///< whether the next launch must refresh first
   bool is_async_ = false;     ///< whether rounds are asynchronous; once one was, all are
   std::size_t held_count_ = 0;

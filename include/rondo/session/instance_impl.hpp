@@ -146,7 +146,8 @@ template <Platform P, class Policies, class Graph, class Layout>
 void Instance<P, Policies, Graph, Layout>::take_addresses(std::span<Binding> bindings) noexcept {
   const auto ports = ports_.view();
   refresh_due_ = refresh_due_ || readiness_ != Readiness::ready || !update::is_idle_while_unbound<Update>;
-  is_moved_ = uses_callers_memory_ = delivers_callers_memory_ = false;
+  is_moved_ = uses_callers_memory_ = false;
+  shared_.limit_in_flight = shared_.most_in_flight;
   for (std::size_t p = 0; p < bindings.size(); ++p) {
     Binding& b = bindings[p];
     const Port& port = ports[p];
@@ -169,8 +170,9 @@ void Instance<P, Policies, Graph, Layout>::take_addresses(std::span<Binding> bin
   for (const PortView& view : rules_.views()) {
     if (view.source == PortView::in_the_arena) continue;
     refresher_.set_port_address(view.port, address(view.source) + view.offset);
-    delivers_callers_memory_ = delivers_callers_memory_ || (copies_out(ports[view.port].direction) &&
-                                                            address(view.source) != arena_address(view.source));
+    // An output that shows memory of the caller is delivered before a later round may write there.
+    const bool is_callers = address(view.source) != arena_address(view.source);
+    if (is_callers && copies_out(ports[view.port].direction)) shared_.limit_in_flight = 1;
   }
   if constexpr (Values::any) values_.update(refresher_);  // the readiness is general, so a refresh is due
   refresh_due_ = refresh_due_ || is_moved_;

@@ -61,7 +61,8 @@ class PipelinedSession
       : Base(std::move(graph), options),
         Flights(this->platform_, count_outputs(this->interface().tensors),
                 Bytes{this->memory_.stride + this->instances_[0].refresher().device_bytes().value}) {
-    if (std::ranges::any_of(this->interface().tensors, &graph::TensorRecord::is_delivered_alone)) this->most_ = 1;
+    const bool is_alone = std::ranges::any_of(this->interface().tensors, &graph::TensorRecord::is_delivered_alone);
+    this->shared_.most_in_flight = this->shared_.limit_in_flight = is_alone ? 1 : slots;
     if (this->overlaps()) Flights::overlap_rounds();
   }
   ~PipelinedSession() { this->close_and_report(); }
@@ -94,9 +95,6 @@ class PipelinedSession
     return detail::ranges_of(Base::resolved(bound));
   }
   void note_submitted(std::uint32_t slot) noexcept { last_ = slot; }
-  [[nodiscard]] bool delivers_callers_memory(std::uint32_t slot) const noexcept {
-    return this->instances_[slot].delivers_callers_memory();
-  }
   void fail(Status status, std::uint32_t) noexcept { (void)this->note_failure(status); }
   /// A round that the device refused may have copied its inputs to where those of the last round were.
   void note_refused() noexcept { this->rounds_when_lost_ = rounds(); }

@@ -231,9 +231,6 @@ class ShapedSession : public detail::SessionBase<ShapedSession<P, Policies, Capa
   void note_submitted(std::uint32_t) noexcept {
     if constexpr (!Flights::is_queued) entries_.forget_last();  // the next round checks whether this one was delivered
   }
-  [[nodiscard]] bool delivers_callers_memory(std::uint32_t slot) const noexcept {
-    return in_slot_[slot]->instances()[slot].delivers_callers_memory();
-  }
   static void note_refused() noexcept {}  // there is no hold()
   Status without_text(Status status) noexcept { return failed_ = Status{Errc::abandoned}, status; }  // text_ is older
   [[gnu::cold]] void fail(Status status, std::size_t slot) noexcept {

@@ -31,10 +31,11 @@ ShapedSession<P, Policies, Capacity, Depth>::ShapedSession(Shapes shapes, const 
                                                  "Options::saved out"});
     }
   }
+  shared_.most_in_flight = slots;
   for (std::size_t t = 0; t < offsets_.size(); ++t) {
     const graph::TensorRecord& tensor = graph_.tensors()[t];
     resets_workspace_ = resets_workspace_ || tensor.zeroed == Zeroed::once;
-    if (tensor.is_delivered_alone()) this->most_ = 1;
+    if (tensor.is_delivered_alone()) shared_.most_in_flight = 1;
     if (tensor.direction != Direction::resident) continue;
     if (tensor.is_symbolic()) {
       throw Error(Errc::invalid_argument,
@@ -46,6 +47,7 @@ ShapedSession<P, Policies, Capacity, Depth>::ShapedSession(Shapes shapes, const 
     offsets_[t] = align_up(residents_end_, P::Arch::tensor_alignment);
     residents_end_ = detail::sum_or_most(offsets_[t], arch::block_bytes<typename P::Arch>(tensor.bytes));
   }
+  shared_.limit_in_flight = shared_.most_in_flight;
 }
 
 template <Platform P, class Policies, class Capacity, std::size_t Depth>

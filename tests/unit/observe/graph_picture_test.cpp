@@ -7,6 +7,7 @@
 #include <random.hpp>
 #include <rondo/graph/loops.hpp>
 #include <rondo/observe/traced.hpp>
+#include <rondo/orchestrated.hpp>
 #include <rondo/platform/select.hpp>
 #include <rondo/platform/sim/model.hpp>
 #include <rondo/session/open.hpp>
@@ -219,6 +220,22 @@ TEST_CASE("The graph of a pipelined session is drawn like any other") {
   auto session = open_pipelined<A2A3Sim, 2>(graph);
   CHECK(count(svg_of(session), "class=\"node\"") == 1);
   CHECK(count(observe::to_dot(session), "touch <") >= 1);
+}
+
+namespace {
+struct Ring : DefaultPolicies {
+  using Runtime = runtime::TensorMapRingBuffer;
+};
+}  // namespace
+
+TEST_CASE("The picture of a graph that is built during the round has no tasks, and no times of them") {
+  TaskGraph interface;
+  const auto y = interface.inout<float>("y", {4});
+  auto session = open<A2A3SimOn<observe::Traced<Inline>>, Ring>(interface, [=](auto& r) { r.template add<Touch>(y); });
+  std::vector<float> hy(4);
+  REQUIRE(session.run_round(bind(y, hy)).ok());
+  CHECK(observe::notes_of(session).task_ns.empty());
+  CHECK(count(observe::to_dot(session), "0 tasks, 0 edges") == 1);
 }
 
 TEST_CASE("A loop is a frame around its tasks") {

@@ -53,8 +53,6 @@ struct Config {
     }
     return c;
   }
-
-  friend bool operator==(const Config&, const Config&) = default;
 };
 
 namespace detail {

@@ -66,8 +66,13 @@ struct Policies : rondo::DefaultPolicies {
   using Observe = rondo::observe::Deadlines;
 };
 
-/// Runs the rounds; returns the first status that is not ok, with its text printed.
-rondo::Status play(const Options& options, Samples& sound) {
+int not_written(const std::string& path) {
+  std::fprintf(stderr, "%s could not be written\n", path.c_str());
+  return 1;
+}
+
+/// Runs the rounds, and sets the chart of their times; returns the first status that is not ok, with its text printed.
+rondo::Status play(const Options& options, Samples& sound, std::string& chart) {
   rondo::TaskGraph graph;
   const audio::Patch patch(graph);
   auto session = rondo::open<Platform, Policies>(std::move(graph), options.platform());
@@ -95,7 +100,7 @@ rondo::Status play(const Options& options, Samples& sound) {
   const rondo::observe::DeadlineReport report = session.observer().report();
   const audio::Columns columns(session.observer().times(), session.observer().ns_per_tick());
   audio::print(columns, report.limit_ns / 1000);
-  std::ofstream(options.chart) << audio::draw(columns, report);
+  chart = audio::draw(columns, report);
   std::printf("%.1f s of sound in %.0f ms, %zu tasks a block, on %zu of the host's threads; %s and %s\n",
               options.seconds, took.count(), session.graph().view().tasks.size(),
               session.platform().engine().threads_used(), options.wav.c_str(), options.chart.c_str());
@@ -146,15 +151,14 @@ int main(int argc, char** argv) {
   CLI11_PARSE(app, argc, argv);
 
   Samples sound(options.blocks() * samples_per_block);
+  std::string chart;
   try {
-    if (const rondo::Status status = play(options, sound); !status) return 1;
+    if (const rondo::Status status = play(options, sound, chart); !status) return 1;
   } catch (const rondo::Error& error) {
     std::fprintf(stderr, "%s\n", error.what());
     return 1;
   }
-  if (!audio::write_wav(options.wav, sound, audio::rate)) {
-    std::fprintf(stderr, "%s could not be written\n", options.wav.c_str());
-    return 1;
-  }
+  if (!audio::write_wav(options.wav, sound, audio::rate)) return not_written(options.wav);
+  if (!(std::ofstream(options.chart) << chart << std::flush)) return not_written(options.chart);
   return options.check ? check(sound) : 0;
 }

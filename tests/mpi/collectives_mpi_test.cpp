@@ -567,6 +567,26 @@ TEST_CASE("A rank that does not run its round is waited for with patience, and t
     for (int r = 1; r < group.size(); ++r) MPI_Recv(&token, 1, MPI_INT, r, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
   }
   (void)session.close();
+  if (group.rank() == 0) return;
+  // Another session over the same communicator is refused at once, although not all ranks would compare its graph.
+  CHECK_THROWS_WITH_AS((void)rondo::open<rondo::A2A3Sim>(graph),
+                       doctest::Contains(("all_reduce(x): an earlier collective failed on rank " +
+                                          std::to_string(group.rank()) + "; end all ranks, or make another group")
+                                             .c_str()),
+                       rondo::Error);
+}
+
+TEST_CASE("Two communicators may reduce one tensor of a graph") {
+  const mpi::Group group(MPI_COMM_WORLD, patient), other_group(MPI_COMM_WORLD, patient);
+  mpi::Communicator ranks(group), others(other_group);
+  rondo::TaskGraph graph;
+  const auto x = graph.inout<float>("x", {n});
+  graph.add_collective(Collective::all_reduce, x, ranks);
+  REQUIRE_NOTHROW(graph.add_collective(Collective::all_reduce, x, others));
+  auto session = rondo::open<rondo::A2A3Sim>(graph);
+  Floats values(n, 1);
+  REQUIRE(session.run_round(bind(x, values)).ok());
+  CHECK(values == Floats(n, static_cast<float>(group.size() * group.size())));
 }
 
 TEST_CASE("A rank that does not open its session is waited for with patience") {

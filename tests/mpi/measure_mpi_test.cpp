@@ -376,6 +376,40 @@ TEST_CASE("what waits for a rank when the tuner stops is told so, and the ranks 
   CHECK(late == 2);
 }
 
+TEST_CASE("a job or an answer that is too large for MPI fails alone") {
+  const mpi::Group group(MPI_COMM_WORLD, patient);
+  if (group.size() == 1) return;
+  struct Limit {
+    std::size_t before = std::exchange(mpi::detail::Mailbox::most_bytes, 1000);
+    ~Limit() { mpi::detail::Mailbox::most_bytes = before; }
+  } const limit;
+  if (group.rank() != tuner) {
+    CallableRunner<std::string> runner(
+        1, [](std::string& job) { return std::vector<double>(job == "many times" ? 500 : 1, 1.0); });
+    serve(group, runner);
+    return;
+  }
+  std::vector<Measured> results(4);
+  std::atomic<int> done = 0;
+  {
+    RankRunner<std::string> runner(group, {.join_seconds = long_join});
+    const std::string jobs[] = {"one", std::string(2000, 'x'), "many times", "another"};
+    for (std::size_t i = 0; i < 4; ++i) {
+      runner.submit_run(jobs[i], [&results, &done, i](Measured measured) {
+        results[i] = std::move(measured);
+        ++done;
+      });
+    }
+    rondo::test::await([&] { return done == 4; });
+  }
+  CHECK(results[0].ok());
+  CHECK(results[3].ok());
+  for (const std::size_t i : {std::size_t{1}, std::size_t{2}}) {
+    CHECK(results[i].fault == Fault::instantiation);
+    CHECK(results[i].text.find("at most 1000 can be sent") != std::string::npos);
+  }
+}
+
 TEST_CASE("a tuner without ranks, or with a rank that does not serve, is told which") {
   const mpi::Group group(MPI_COMM_WORLD, patient);
   if (group.size() == 1) {
@@ -387,7 +421,7 @@ TEST_CASE("a tuner without ranks, or with a rank that does not serve, is told wh
   int token = 0;
   if (group.rank() == tuner) {
     const std::string text = "rank " + std::to_string(absent) +
-                             " does not serve after 300 ms; call measure::serve on every rank but the tuner's";
+                             " does not serve after 300 ms; call mpi::serve on every rank but the tuner's";
     try {
       RankRunner<std::int64_t> runner(group, {.join_seconds = 0.3});
       CHECK(false);

@@ -200,6 +200,7 @@ TEST_CASE("steps out of order are refused and change nothing") {
   CHECK(reduce.start().code() == Errc::busy);
   while (!reduce.is_done()) {
   }
+  CHECK(reduce.start().code() == Errc::busy);  // its result has not been taken
   REQUIRE(reduce.finish().ok());
   CHECK_FALSE(reduce.is_done());
   std::vector<float> total(5);

@@ -101,6 +101,28 @@ TEST_CASE_TEMPLATE("Each task's time is that of the device, and rounds are as ev
   CHECK(session.close().ok());
 }
 
+TEST_CASE("The mean time of a task is known also if its spans were replaced") {
+  if (std::getenv("RONDO_TEST_WITHOUT") != nullptr) return;
+  const Clean clean;
+  Graph g;
+  auto session = open<A2A3OverStandIn>(g.graph);
+  Floats x(g.n, 1), w(g.n, 2), y(g.n), s(g.n, 0);
+  observe::DeviceTasks tasks(session, 2);
+  for (const double each : tasks.task_ns()) CHECK(each == 0);
+  double sum = 0;
+  for (int i = 0; i < 3; ++i) {
+    REQUIRE(session.run_round(bind(g.x, x), bind(g.w, w), bind(g.y, y), bind(g.s, s)).ok());
+    sum += static_cast<double>(tasks.spans()[1].bytes);
+  }
+  CHECK(tasks.spans().size() == 2);
+  const std::vector<double> ns = tasks.task_ns();
+  REQUIRE(ns.size() == 3);
+  for (const double each : ns) CHECK(each > 0);
+  const std::uint32_t last = session.graph().view().tasks[tasks.spans()[1].what].added_as;
+  CHECK(ns[last] >= sum / 3);  // a span has whole nanoseconds
+  CHECK(ns[last] < sum / 3 + 1);
+}
+
 TEST_CASE("Where one of several programs cannot be launched task by task, none is") {
   if (std::getenv("RONDO_TEST_WITHOUT") != nullptr) return;
   const Clean clean;
@@ -330,6 +352,28 @@ TEST_CASE("The dump of a round that fails ends with the task that failed, and ho
   REQUIRE(report.tasks.size() == 3);
   CHECK(report.tasks[1].outcome == observe::TaskReplay::Outcome::same);
   CHECK(report.tasks[2].outcome == observe::TaskReplay::Outcome::failed);
+}
+
+TEST_CASE("A dump of a round in flight has the number of that round") {
+  if (std::getenv("RONDO_TEST_WITHOUT") != nullptr) return;
+  const Clean clean;
+  const Folder folder("rondo_device_dump_in_flight");
+  Graph g;
+  Floats x(g.n, 1), w(g.n, 2);
+  std::vector<Floats> y(3, Floats(g.n)), s(3, Floats(g.n));
+  auto session = open_pipelined<A2A3OverStandIn, 3>(g.graph);
+  observe::DeviceDumping dumping(session);
+  const auto submit = [&](std::size_t i) {
+    CHECK(session.submit_round(bind(g.x, x), bind(g.w, w), bind(g.y, y[i]), bind(g.s, s[i])).submitted().ok());
+  };
+  submit(0);
+  REQUIRE(session.wait_all().ok());
+  submit(1);
+  dumping.dump_next(folder.path);
+  submit(2);
+  REQUIRE(session.wait_all().ok());
+  REQUIRE(dumping.dump_failure().empty());
+  CHECK(observe::read_manifest(folder.path).round == 2);
 }
 
 TEST_CASE("A dump that cannot be written leaves the round as it is") {

@@ -272,6 +272,40 @@ test("names from files are text, whatever they hold, and no script can send anyt
   await close();
 });
 
+test("two files of one program have sections and links of their own", async () => {
+  const of = (name) => fixtures.find((file) => file.endsWith(name));
+  const again = path.join(WORK, "again.json");
+  writeFileSync(again, readFileSync(of("round_overhead.json"), "utf8"));
+  const { page, trouble, close } = await open(
+    makePage("twice.html", [of("round_overhead.json"), of("launch_cache.json"), again]),
+  );
+  const all = await page.$$eval("[id]", (found) => found.map(({ id }) => id));
+  assert.equal(new Set(all).size, all.length);
+  assert.deepEqual(await page.$$eval("section:not(#overview) h2", (found) => found.map((h2) => h2.textContent)), [
+    "round_overhead (round_overhead.json)",
+    "launch_cache",
+    "round_overhead (again.json)",
+  ]);
+  const links = await page.$$eval("a[href^='#']", (found) => found.map((a) => a.getAttribute("href").slice(1)));
+  for (const link of links) assert.ok(all.includes(link), link);
+  for (const at of [0, 2]) assert.ok(links.includes(`round_overhead-${at}-round-ratios`));
+  assert.deepEqual(trouble, []);
+  await close();
+});
+
+test("a trace of many processes draws some counters, and says how many", async () => {
+  const many = path.join(WORK, "many.json");
+  const traceEvents = Array.from({ length: 20 }, (_, pid) => [
+    { ph: "X", name: "work", pid, tid: 1, ts: 0, dur: 10 },
+    { ph: "C", name: "bytes", pid, ts: 1, args: { bytes: pid } },
+  ]).flat();
+  writeFileSync(many, JSON.stringify({ traceEvents }));
+  const { page, trouble, close } = await open(makePage("many.html", [many]));
+  assert.match(await page.locator("#trace-0").innerText(), /Of 20 counters, the first 12 are drawn\./);
+  assert.deepEqual(trouble, []);
+  await close();
+});
+
 test("a trace of thousands of spans opens", async () => {
   const long = path.join(WORK, "long.json");
   writeFileSync(

@@ -5,7 +5,18 @@
 
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  closeSync,
+  lstatSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import test from "node:test";
@@ -167,6 +178,46 @@ test("a beginning and an end are a span, arrows join lanes, names name them", ()
   assert.equal(read.length, 9);
 });
 
+test("an arrow may begin on a lane that stands later in the file than the one where it ends", () => {
+  const flow = (ph, id, tid, ts) => ({ ph, id, cat: "flow", pid: 1, tid, ts });
+  const { flows } = trace(
+    X("b", 6, 4, 1),
+    flow("f", 1, 1, 6),
+    flow("f", 2, 1, 9),
+    X("a", 0, 5, 2),
+    flow("s", 1, 2, 4),
+    flow("t", 2, 2, 9), // at the same time as the end
+    X("c", 0, 8, 3),
+    flow("s", 2, 3, 9),
+  );
+  assert.deepEqual(flows, [
+    ["1/2", 4, "1/1", 6],
+    ["1/3", 9, "1/2", 9],
+    ["1/2", 9, "1/1", 9],
+  ]);
+});
+
+test("counters of several processes are apart, and named by them", () => {
+  const C = (pid, ts, bytes) => ({ ph: "C", pid, tid: 0, ts, name: "arena", args: { bytes } });
+  const { counters } = trace(
+    X("a", 0, 9),
+    C(1, 1, 100),
+    C(2, 2, 7),
+    C(1, 9, 0),
+    { ph: "M", name: "process_name", pid: 2, args: { name: "model" } },
+  );
+  assert.deepEqual(counters, [
+    {
+      name: "process 1: arena",
+      points: [
+        [1, 100],
+        [9, 0],
+      ],
+    },
+    { name: "model: arena", points: [[2, 7]] },
+  ]);
+});
+
 test("a trace that is too long to draw keeps its figures", () => {
   const read = trace(...Array.from({ length: mostSpans + 500 }, (_, i) => X(`round ${i}`, 2 * i, 1)));
   assert.equal(read.drawn, mostSpans);
@@ -211,6 +262,32 @@ test("a plan and the picture of one are the same map", () => {
     ],
   );
   assert.deepEqual({ ...svg, file: "" }, { ...csv, file: "" });
+});
+
+test("the times of a map are those of its tooltips, where coordinates are too coarse", () => {
+  const rect = (x, width, name, lower, upper) =>
+    `<rect x="${x}" y="1" width="${width}" height="2" fill="x"><title>${name}: [${lower}, ${upper}), 64 bytes at 0</title></rect>`;
+  const { buffers } = readAny(
+    `<svg><title>64 bytes, lower bound 64</title>
+    ${rect("40", "1200", "all", 0, 10000000)}
+    ${rect("41", "0.00012", "short", 8333, 8334)}
+    ${rect("40.0001", "600", "gap", 1, 9999999)}${rect("940", "300", "gap", 1, 9999999)}</svg>`,
+    "m.svg",
+  );
+  assert.deepEqual(
+    buffers.map(({ name, uses }) => [name, uses]),
+    [
+      ["all", [[0, 10000000]]],
+      ["short", [[8333, 8334]]],
+      [
+        "gap",
+        [
+          [1, 5000001],
+          [7500000, 9999999],
+        ],
+      ],
+    ],
+  );
 });
 
 test("a map written by Rondo has its tensors", () => {
@@ -259,6 +336,40 @@ test("the command says what is wrong with a file, and names it", () => {
     /unit\.json: the case a\/b has times in 'fortnights'/,
   );
   assert.match(run(written("a.svg", "<svg></svg>")), /a\.svg: it is an SVG, but no memory map/);
+});
+
+test("a page is replaced as a whole, with its permissions and through a link, and never left in part", () => {
+  const folder = mkdtempSync(path.join(tmpdir(), "rondo-report-"));
+  for (const name of ["page.js", "page.css", "licences.txt"]) writeFileSync(path.join(folder, name), "");
+  const into = mkdtempSync(path.join(tmpdir(), "rondo-report-"));
+  const run = (out) =>
+    spawnSync(
+      process.execPath,
+      [
+        path.join(here, "..", "..", "tools", "lib", "report", "report.mjs"),
+        folder,
+        "--out",
+        out,
+        path.join(here, "data", "digits_trace.json"),
+      ],
+      { encoding: "utf8" },
+    );
+  const page = path.join(into, "page.html");
+  writeFileSync(page, "an older page", { mode: 0o640 });
+  chmodSync(page, 0o640);
+  const older = openSync(page, "r");
+  symlinkSync("page.html", path.join(into, "link.html"));
+  assert.equal(run(path.join(into, "link.html")).status, 0);
+  assert.match(readFileSync(page, "utf8"), /<html/);
+  assert.equal(statSync(page).mode & 0o777, 0o640);
+  assert.ok(lstatSync(path.join(into, "link.html")).isSymbolicLink());
+  assert.equal(readFileSync(older, "utf8"), "an older page"); // what has it open still reads all of it
+  closeSync(older);
+  assert.match(run(into).stderr, /^report: cannot write .*: EISDIR/);
+  assert.match(run(path.join(into, "missing", "page.html")).stderr, /^report: cannot write .*: ENOENT/);
+  assert.equal(run("/dev/null").status, 0);
+  assert.ok(statSync("/dev/null").isCharacterDevice());
+  assert.deepEqual(readdirSync(into).sort(), ["link.html", "page.html"]);
 });
 
 test("without Node.js the command says what to install", () => {

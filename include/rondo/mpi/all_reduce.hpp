@@ -159,7 +159,7 @@ class AllReduce {
   /// Downloads the tensors and starts the reduction.
   Status start() noexcept {
     if (failed_) return *failed_;
-    if (request_ != MPI_REQUEST_NULL) return Status{Errc::busy};
+    if (is_started_) return Status{Errc::busy};
     for (std::size_t i = 0; i < tensors_.size(); ++i) {
       if (const Status status = session_.download(tensors_[i], part(i)); !status) return status;
     }

@@ -83,7 +83,8 @@ class Communicator {
     const CallTensor begins{order, Access::read_write};
     const CallTensor source{task.from, Access::read};
     // From its beginning to its end, in rounds in flight, too, the operation belongs to one round.
-    const Error::Text busy{"(", name, " ", operations_.size(), ")"};
+    const Error::Text busy{"(", name, " ", graph.tensors().size(),
+                           ")"};  // other communicators may have such tokens, too
     const CallTensor token{graph::add_token(graph, busy.c_str()), Access::read_write};
     const Error::Text first{name, " begins"};
     const SymbolicShape shape = graph.declared_shape(graph.tensors()[index(task.to.tensor())]);
@@ -160,6 +161,7 @@ class Communicator {
         throw Error(Errc::limit_exceeded,
                     Error::Text{name, ": ", bytes, " bytes; MPI counts to 2^31 - 1, so divide the tensor"});
       }
+      refuse_broken();  // `memory` may belong to MPI
       ranks.compare(session);
       await("an earlier round");
       if (memory->from.size() < source.bytes) memory->from.resize(source.bytes);
@@ -174,10 +176,7 @@ class Communicator {
     }
 
     void start(const LibraryCall& call) {
-      if (ranks.is_broken_.load(std::memory_order_relaxed)) {
-        throw Error(Errc::timed_out, Error::Text{name, ": an earlier collective failed on rank ", ranks.rank(),
-                                                 "; end all ranks, or make another group"});
-      }
+      refuse_broken();
       await("an earlier round");
       const bool reads = task.reads_on(ranks.rank());
       const std::size_t last = call.tensors() - 1;
@@ -231,6 +230,11 @@ class Communicator {
         case Collective::send: return MPI_Isend(from, bytes, MPI_BYTE, other, 0, comm, &request);
         default: return MPI_Irecv(to, bytes, MPI_BYTE, other, 0, comm, &request);
       }
+    }
+    void refuse_broken() const {
+      if (!ranks.is_broken_.load(std::memory_order_relaxed)) return;
+      throw Error(Errc::timed_out, Error::Text{name, ": an earlier collective failed on rank ", ranks.rank(),
+                                               "; end all ranks, or make another group"});
     }
     void check(int code) {
       if (code == MPI_SUCCESS) return;

@@ -7,6 +7,7 @@
 #include <rondo/measure/source_builder.hpp>
 #include <rondo/mpi/detail/rank_client.hpp>
 #include <rondo/mpi/detail/rank_server.hpp>
+#include <rondo/platform/start_thread.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -256,17 +257,19 @@ void serve(const Group& group, R& runner, int tuner = 0) {
   });
 }
 
-/// Does both until both are destroyed. Waits. @throws Error unsupported, device_failed
+/// Does both until both are destroyed. Waits. @throws Error unsupported, device_failed, out_of_resources
 template <Builder B, Runner R>
 void serve(const Group& group, B& builder, R& runner, int tuner = 0) {
   std::exception_ptr thrown;
-  std::thread builds([&] {
-    try {
-      serve(group, builder, tuner);
-    } catch (...) {
-      thrown = std::current_exception();
-    }
-  });
+  std::thread builds = platform::start_thread(
+      [&] {
+        try {
+          serve(group, builder, tuner);
+        } catch (...) {
+          thrown = std::current_exception();
+        }
+      },
+      "the thread that builds for the tuner");
   try {
     serve(group, runner, tuner);
   } catch (...) {

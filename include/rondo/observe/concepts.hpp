@@ -81,10 +81,6 @@ concept ShowsEngine = requires(Session& session) { session.platform().engine(); 
 template <class Session>
 concept HasOneGraph = requires(Session& session) { session.graph().view(); };
 
-/// A graph whose tasks a runtime adds during the round.
-template <class Graph>
-concept IsOrchestrated = requires { Graph::is_orchestrated; };
-
 /// A session of many shapes that counts the results of its look-ups.
 template <class Session>
 concept CountsLookups = requires(Session& session) { session.lookups().misses; };

@@ -113,7 +113,7 @@ struct CountersWith {
   static constexpr Events events = has_clock ? Events{Event::phases, Event::copies, Event::refreshes, Event::deliveries}
                                              : Events{Event::copies, Event::refreshes};
   void round_begins(RoundIndex) noexcept {
-    if constexpr (has_clock) move_to(Phase::outside);
+    if constexpr (has_clock) move_to(Phase::outside, true);
   }
   void round_ends(RoundIndex, Status status) noexcept {
     if constexpr (has_clock) move_to(Phase::outside);
@@ -154,10 +154,12 @@ struct CountersWith {
   }
 
  private:
-  /// The phase of a refused round is not counted: the next round also begins with `bind`.
-  void move_to(Phase next) noexcept {
+  /// The phase `bind` counts only if its round `begins`. After a refused round, the caller has control.
+  void move_to(Phase next, bool begins = false) noexcept {
     const std::uint64_t now = Clock::now();
-    if (phase_ != Phase::outside && next != Phase::bind) phase_ns[static_cast<std::size_t>(phase_)] += now - since_;
+    if (phase_ != Phase::outside && (phase_ != Phase::bind || begins)) {
+      phase_ns[static_cast<std::size_t>(phase_)] += now - since_;
+    }
     phase_ = next;
     since_ = now;
   }

@@ -10,9 +10,7 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <filesystem>
 #include <string>
-#include <system_error>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -91,9 +89,7 @@ class DeviceDumping final : private platform::streams::TaskSteps {
   /// `tasks`: the tasks to dump; empty: all. @throws Error invalid_argument if the folder cannot be created,
   /// out_of_resources
   void dump_next(std::string folder, std::vector<TaskId> tasks = {}) {
-    std::error_code error;
-    std::filesystem::create_directories(folder, error);
-    if (error) throw Error(Errc::invalid_argument, Error::Text{"dump_next: ", folder, ": ", error.message()});
+    detail::make_dump_folder(folder);
     folder_ = std::move(folder);
     tasks_ = std::move(tasks);
     session_.platform().step_through(this);
@@ -104,7 +100,11 @@ class DeviceDumping final : private platform::streams::TaskSteps {
   [[nodiscard]] const Error::Text& dump_failure() const noexcept { return writer_.failure(); }
 
  private:
-  void round_begins() noexcept override { writer_.begin(folder_, session_.rounds(), std::move(tasks_)); }
+  void round_begins() noexcept override {
+    std::uint64_t round = session_.rounds();
+    if constexpr (requires { session_.in_flight(); }) round += session_.in_flight();
+    writer_.begin(folder_, round, std::move(tasks_));
+  }
   void task_begins(const platform::streams::TaskStep& step) noexcept override {
     writer_.keep_going([&] { writer_.reader().at(step); });
     writer_.before(step.position);

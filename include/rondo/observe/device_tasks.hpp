@@ -46,9 +46,8 @@ class DeviceTasks final : private platform::streams::TaskSteps {
                 "rondo: the platform does not launch its rounds task by task; trace simulated chips with Traced");
 
  public:
-  using clock = Clock;
-
-  explicit DeviceTasks(Session& session, std::size_t spans = 16384) : session_{session}, spans_(spans) {
+  explicit DeviceTasks(Session& session, std::size_t spans = 16384)
+      : session_{session}, spans_(spans), runs_(session.graph().view().tasks.size()) {
     anchor<Clock>();
     record(true);
   }
@@ -66,28 +65,35 @@ class DeviceTasks final : private platform::streams::TaskSteps {
   [[nodiscard]] const SpanRing& spans() const noexcept { return spans_; }
   [[nodiscard]] Session& session() noexcept { return session_; }
 
-  /// The mean time of each task, in nanoseconds, by TaskId; 0 for one that has not run.
+  /// The mean time of each task over all launches, in nanoseconds, by TaskId; 0 for one that has not run.
   [[nodiscard]] std::vector<double> task_ns() const {
     const graph::GraphView graph = session_.graph().view();
-    std::vector<double> sum(graph.tasks.size(), 0.0), runs(graph.tasks.size(), 0.0);
-    for (std::size_t i = 0; i < spans_.size(); ++i) {
-      sum[graph.tasks[spans_[i].what].added_as] += static_cast<double>(spans_[i].bytes);
-      runs[graph.tasks[spans_[i].what].added_as] += 1;
+    std::vector<double> mean(graph.tasks.size());
+    for (std::size_t t = 0; t < mean.size(); ++t) {
+      mean[graph.tasks[t].added_as] = runs_[t].ns / std::max(1.0, runs_[t].count);
     }
-    for (std::size_t t = 0; t < sum.size(); ++t) sum[t] /= std::max(1.0, runs[t]);
-    return sum;
+    return mean;
   }
 
  private:
+  /// All runs of a task, also those whose spans were replaced.
+  struct Runs {
+    double ns = 0;
+    double count = 0;
+  };
+
   void round_begins() noexcept override { ++launches_; }
   void task_begins(const platform::streams::TaskStep&) noexcept override { began_ = Clock::now(); }
   void task_ends(const platform::streams::TaskStep& step, double ns) noexcept override {
     spans_.add({began_, Clock::now(), launches_, step.position, 0, static_cast<std::uint64_t>(ns)});
+    runs_[step.position].ns += ns;
+    runs_[step.position].count += 1;
   }
   void round_ends(bool) noexcept override {}
 
   Session& session_;
   SpanRing spans_;
+  std::vector<Runs> runs_;  ///< by position in the graph
   std::uint64_t launches_ = 0;
   std::uint64_t began_ = 0;
   bool is_on_ = false;

@@ -20,9 +20,7 @@
 #include <fmt/format.h>
 
 #include <cstdint>
-#include <filesystem>
 #include <string>
-#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -82,9 +80,7 @@ class Dumping : public platform::sim::EngineOver<Inner> {
   /// Dumps the next round to `folder`, which is created if it does not exist; files of an earlier dump are overwritten.
   /// `tasks`: the tasks to dump; empty: all. @throws Error invalid_argument if the folder cannot be created
   void dump_next(std::string folder, std::vector<TaskId> tasks = {}) {
-    std::error_code error;
-    std::filesystem::create_directories(folder, error);
-    if (error) throw Error(Errc::invalid_argument, Error::Text{"dump_next: ", folder, ": ", error.message()});
+    detail::make_dump_folder(folder);
     next_folder_ = std::move(folder);
     next_tasks_ = std::move(tasks);
   }

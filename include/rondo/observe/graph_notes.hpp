@@ -62,9 +62,10 @@ struct GraphNotes {
 }
 
 /// The average time of each task, from the start of its first block to the end of its last, over all complete launches;
-/// empty if there is none.
+/// empty if there is none, or if a runtime builds the graph during the round.
 template <class Clock>
 [[nodiscard]] std::vector<double> mean_task_ns(const Recorder<Clock>& recorder) {
+  if (recorder.graph().tasks.empty()) return {};
   const std::vector<TracedCall> calls = traced_calls(recorder);
   std::vector<double> sums(recorder.graph().tasks.size());
   std::size_t launches = 0;

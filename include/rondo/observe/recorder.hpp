@@ -29,8 +29,6 @@ namespace rondo::observe {
 template <class Clock = TickClock>
 class Recorder {
  public:
-  /// The clock whose readings the spans hold.
-  using clock = Clock;
   /// Names of kernels, in a list of fixed size; names that do not fit share the last place.
   class Names {
    public:

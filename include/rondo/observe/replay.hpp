@@ -17,6 +17,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <string>
 #include <utility>
 #include <vector>
@@ -104,7 +105,7 @@ bool replay_task(const DumpedRound& dump, const DumpedTask& task, const KernelTa
       result.text = "its kernel threw when it was dumped, and did not now";
     }
     return true;
-  } catch (const Error& e) {
+  } catch (const std::exception& e) {  // an Error, or a lack of memory
     result.outcome = TaskReplay::Outcome::failed;
     result.text = e.what();
     return false;

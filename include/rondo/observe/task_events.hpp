@@ -226,13 +226,9 @@ void add_loops(TraceEvents& to, std::uint32_t process, const graph::GraphView& g
   }
 }
 
-}  // namespace detail
-
-/// Adds the tasks that an engine's recorder kept: a track for each thread, arrows along the graph's edges, and for
-/// complete launches counters of tasks and of the arena.
-template <arch::Arch A, class Clock>
-void add_tasks(TraceEvents& to, std::uint32_t process, const Recorder<Clock>& recorder, memory::Concurrency order) {
-  const graph::GraphView& graph = recorder.graph();
+/// Adds the recorder's launches, and names its tracks. Returns the launches by number, with times in nanoseconds.
+template <class Clock>
+std::map<std::uint64_t, Span> add_launches(TraceEvents& to, std::uint32_t process, const Recorder<Clock>& recorder) {
   const Timebase base = timebase_of<Clock>();
   to.dropped += recorder.dropped();
   std::map<std::uint64_t, Span> launches;
@@ -248,6 +244,17 @@ void add_tasks(TraceEvents& to, std::uint32_t process, const Recorder<Clock>& re
   for (std::uint32_t thread = 0; thread < recorder.threads(); ++thread) {
     to.label_track(process, TraceEvents::thread_track + thread, fmt::format("tasks, thread {}", thread));
   }
+  return launches;
+}
+
+}  // namespace detail
+
+/// Adds the tasks that an engine's recorder kept: a track for each thread, arrows along the graph's edges, and for
+/// complete launches counters of tasks and of the arena.
+template <arch::Arch A, class Clock>
+void add_tasks(TraceEvents& to, std::uint32_t process, const Recorder<Clock>& recorder, memory::Concurrency order) {
+  const graph::GraphView& graph = recorder.graph();
+  const std::map<std::uint64_t, Span> launches = detail::add_launches(to, process, recorder);
   const auto track = [](std::uint32_t thread) { return TraceEvents::thread_track + thread; };
   const memory::Lifetimes lives = memory::find_lifetimes<A>(graph, order);
   detail::LaunchCounters counters(graph, lives);
@@ -275,16 +282,9 @@ void add_tasks(TraceEvents& to, std::uint32_t process, const Recorder<Clock>& re
 template <class Clock>
 void add_orchestrated(TraceEvents& to, std::uint32_t process, const Recorder<Clock>& recorder) {
   const Timebase base = timebase_of<Clock>();
-  to.dropped += recorder.dropped();
-  for (std::size_t i = 0; i < recorder.launch_spans().size(); ++i) {
-    const Span& launch = recorder.launch_spans()[i];
-    to.span(process, TraceEvents::launches_track, base.to_ns(launch.start), base.to_ns(launch.end),
-            fmt::format("launch {}", launch.round), {{"launch", launch.round}});
-  }
-  if (recorder.launch_spans().size() != 0) to.label_track(process, TraceEvents::launches_track, "launches");
+  (void)detail::add_launches(to, process, recorder);
   std::map<std::uint64_t, std::int64_t> changes;
   for (std::uint32_t thread = 0; thread < recorder.threads(); ++thread) {
-    to.label_track(process, TraceEvents::thread_track + thread, fmt::format("tasks, thread {}", thread));
     for (std::size_t i = 0; i < recorder.spans(thread).size(); ++i) {
       const Span& s = recorder.spans(thread)[i];
       const std::uint64_t from = base.to_ns(s.start), until = base.to_ns(s.end);

@@ -65,29 +65,29 @@ class TraceWith {
     move_to(phase, Clock::now());
   }
   void round_begins(RoundIndex index) noexcept {
-    OpenRound& open = open_[rondo::index(index) % most_in_flight];
-    open.began = 0;
+    std::uint64_t& began = began_[rondo::index(index) % most_in_flight];
+    began = 0;
     if (!records()) [[unlikely]]
       return;
     const std::uint64_t now = Clock::now();
-    open.began = phase_ == Phase::bind ? since_ : now;
+    began = phase_ == Phase::bind ? since_ : now;
     round_ = rondo::index(index);
-    move_to(Phase::outside, now);
+    move_to(Phase::outside, now, true);
   }
   void round_ends(RoundIndex index, Status status) noexcept {
-    OpenRound& open = open_[rondo::index(index) % most_in_flight];
+    std::uint64_t& began = began_[rondo::index(index) % most_in_flight];
     if (!records()) [[unlikely]] {
       phase_ = Phase::outside;
-      open.began = 0;
+      began = 0;
       return;
     }
     const std::uint64_t now = Clock::now();
     round_ = rondo::index(index);
     move_to(Phase::outside, now);
-    if (open.began != 0) {
-      spans_.add({open.began, now, round_, round, static_cast<std::uint32_t>(status.code()), 0});
+    if (began != 0) {
+      spans_.add({began, now, round_, round, static_cast<std::uint32_t>(status.code()), 0});
     }
-    open.began = 0;
+    began = 0;
   }
   /// Called when the host starts to wait for a round in flight.
   void delivers(RoundIndex index) noexcept {
@@ -109,13 +109,9 @@ class TraceWith {
   }
 
  private:
-  struct OpenRound {
-    std::uint64_t began = 0;  ///< 0: the round is not traced
-  };
-
-  /// The phase of a refused round is left out: the next round also begins with `bind`.
-  void move_to(Phase next, std::uint64_t now) noexcept {
-    if (phase_ != Phase::outside && next != Phase::bind) {
+  /// The phase `bind` is left out unless its round `begins`. After a refused round, the caller has control.
+  void move_to(Phase next, std::uint64_t now, bool begins = false) noexcept {
+    if (phase_ != Phase::outside && (phase_ != Phase::bind || begins)) {
       spans_.add({since_, now, round_, static_cast<std::uint32_t>(phase_), detail_, bytes_});
     }
     phase_ = next;
@@ -131,7 +127,7 @@ class TraceWith {
   std::uint64_t since_ = 0;
   std::uint64_t bytes_ = 0;
   std::uint64_t round_ = 0;
-  OpenRound open_[most_in_flight];
+  std::uint64_t began_[most_in_flight]{};  ///< of the rounds that are open; 0: the round is not traced
 };
 /// A trace with room for 65536 spans.
 using Trace = TraceWith<>;

@@ -5,6 +5,7 @@
 #include <rondo/observe/concepts.hpp>
 #include <rondo/observe/task_events.hpp>
 #include <rondo/observe/trace_events.hpp>
+#include <rondo/session/policies.hpp>
 #include <rondo/session/round_session.hpp>
 
 #include <fmt/format.h>
@@ -134,7 +135,7 @@ void add_session(TraceEvents& to, std::uint32_t process, Session& session) {
   }
   if constexpr (HasOneGraph<Session>) {
     detail::with_engine(session, [&](RecordsTasks auto& engine) {
-      if constexpr (IsOrchestrated<Graph>) {
+      if constexpr (rondo::detail::is_orchestrated<Graph>) {
         add_orchestrated(to, process, engine.recorder());
       } else {
         add_tasks<typename P::Arch>(to, process, engine.recorder(), rondo::detail::concurrency<P, Graph>);

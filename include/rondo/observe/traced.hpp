@@ -50,8 +50,6 @@ class Traced : public platform::sim::EngineOver<Inner> {
  public:
   /// The name of the engine in messages.
   static constexpr const char* name = "traced";
-  /// The type of the traced engine.
-  using Traces = Inner;
   static constexpr memory::Concurrency concurrency = memory::concurrency_of<Inner>();
   /// Whether the traced engine runs loops.
   static constexpr bool runs_loops = platform::sim::RunsLoops<Inner>;

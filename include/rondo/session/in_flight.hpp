@@ -183,10 +183,10 @@ class InFlight {
         return refused(noted(status));
       }
     } else {
-      if (!status && !status.poisoned()) [[unlikely]] {
+      if (!status && !status.poisoned()) [[unlikely]]
         return refused(status);
-      }
       rounds_[slot].outcome = status;
+      RoundObserver<typename Policies::Observe>{derived().observer(), submitted_}.enters(Phase::outside);
     }
     if constexpr (!std::is_same_v<std::remove_cvref_t<OnDone>, std::nullptr_t>) {
       complete(slot, std::forward<OnDone>(on_done), bound...);

@@ -108,6 +108,22 @@ TEST_CASE("a phase that took no time then or now has no ratio") {
   CHECK_FALSE(compare({}, {}).is_significant());
 }
 
+TEST_CASE("a session that is opened while nothing is measured runs, and its phases are read by nobody") {
+  rondo::TaskGraph graph;
+  const auto x = graph.input<float>("x", {64});
+  const auto y = graph.output<float>("y", {64});
+  graph.add<Twice>(x, y);
+  std::vector<float> hx(64, 1.0F), hy(64);
+  {
+    PhaseTimes times(5);
+    PhaseTimes::current = &times;
+  }
+  CHECK(PhaseTimes::current == nullptr);
+  auto session = rondo::open<rondo::A2A3Sim, Watched>(graph);
+  for (int round = 0; round < 3; ++round) REQUIRE(session.run_round(bind(x, hx), bind(y, hy)).ok());
+  CHECK(hy == std::vector<float>(64, 2.0F));
+}
+
 TEST_CASE("each round leaves the time of each phase that it went through") {
   rondo::TaskGraph graph;
   const auto x = graph.input<float>("x", {64});

@@ -4,6 +4,7 @@
 
 #include <rondo/observe/clocks.hpp>
 #include <rondo/platform/select.hpp>
+#include <rondo/platform/sim/checked.hpp>
 #include <rondo/platform/sim/pool.hpp>
 #include <rondo/session/open.hpp>
 #include <rondo/session/shaped_session.hpp>
@@ -16,6 +17,7 @@
 #include <iterator>
 #include <thread>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 using namespace rondo;
@@ -77,6 +79,53 @@ TEST_CASE("With a clock, counters know the host's time in each phase") {
     CHECK(s.phase_ns[static_cast<std::size_t>(p)] == 30);
   }
   CHECK(s.phase_ns[static_cast<std::size_t>(Phase::refresh)] == 0);
+}
+
+TEST_CASE("The caller's own time counts in no phase, also after a refused round and between submission and delivery") {
+  using Timed = Counting<observe::CountersWith<CountingClock>>;
+  Rig rig;
+  std::vector<float> too_long(3);
+  const auto in_phases = [](auto& session) {
+    std::uint64_t sum = 0;
+    for (const std::uint64_t ns : observe::snapshot(session).phase_ns) sum += ns;
+    return sum;
+  };
+  const auto pause = [] { CountingClock::last += 1'000'000; };
+  const auto fly = [&](auto& session) {
+    const RoundTicket first = session.submit_round(bind(rig.x, rig.hx), bind(rig.y, rig.hy));
+    CHECK(!session.submit_round(bind(rig.x, too_long), bind(rig.y, rig.hy)).submitted().ok());
+    pause();
+    CHECK(session.wait(first).ok());
+    const RoundTicket second = session.submit_round(bind(rig.x, rig.hx), bind(rig.y, rig.hy));
+    pause();
+    CHECK(session.wait(second).ok());
+    CHECK(in_phases(session) > 0);
+    CHECK(in_phases(session) < 1000);
+  };
+  SUBCASE("on a platform with a queue") {
+    auto session = open_pipelined<A2A3Sim, 2, Timed>(rig.graph);
+    fly(session);
+  }
+  SUBCASE("on a platform without") {
+    auto session = open_pipelined<A2A3SimOn<Checked<Inline>>, 2, Timed>(rig.graph);
+    fly(session);
+  }
+  SUBCASE("a round that is refused in the middle of another") {
+    auto session = open<A2A3Sim, Timed>(rig.graph);
+    auto round = session.begin_round(bind(rig.x, rig.hx), bind(rig.y, rig.hy));
+    CHECK(rig.run(session).code() == Errc::busy);
+    pause();
+    CHECK(std::move(round).launch().finish().status().ok());
+    CHECK(in_phases(session) < 1000);
+  }
+  SUBCASE("a round that is refused, and then another is abandoned by close()") {
+    auto session = open<A2A3Sim, Timed>(rig.graph);
+    auto round = session.begin_round(bind(rig.x, rig.hx), bind(rig.y, rig.hy));
+    CHECK(rig.run(session).code() == Errc::busy);
+    pause();
+    CHECK(session.close().ok());
+    CHECK(in_phases(session) < 1000);
+  }
 }
 
 TEST_CASE("Without a clock, counters do not listen to phases") {

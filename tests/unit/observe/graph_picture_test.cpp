@@ -4,9 +4,11 @@
 
 #include "../../../examples/02_digits/network.hpp"
 
+#include <folder.hpp>
 #include <random.hpp>
 #include <rondo/graph/loops.hpp>
 #include <rondo/observe/traced.hpp>
+#include <rondo/orchestrated.hpp>
 #include <rondo/platform/select.hpp>
 #include <rondo/platform/sim/model.hpp>
 #include <rondo/session/open.hpp>
@@ -14,8 +16,11 @@
 
 #include <doctest/doctest.h>
 
+#include <chrono>
 #include <cstdint>
 #include <cstdlib>
+#include <filesystem>
+#include <fstream>
 #include <random>
 #include <sstream>
 #include <string>
@@ -125,6 +130,44 @@ TEST_CASE("Without Graphviz a picture says what to install") {
   CHECK(out.str().empty());
 }
 
+TEST_CASE("A failure of Graphviz has its reason, and says where the text is") {
+  const Folder folder;
+  const std::string path = std::getenv("PATH");
+  ::setenv("PATH", folder.path().c_str(), 1);
+  using std::filesystem::perms;
+  const auto failure = [&](const char* script, perms may, std::chrono::milliseconds limit) {
+    std::ofstream{folder / "dot"} << "#!/bin/sh\n" << script << '\n';
+    std::filesystem::permissions(folder / "dot", may);
+    std::ostringstream out;
+    try {
+      observe::draw_dot(out, "digraph {}", limit);
+    } catch (const Error& error) {
+      CHECK(error.code() == Errc::out_of_resources);
+      CHECK(std::string{error.what()}.find("; to_dot() returns what it reads") != std::string::npos);
+      return std::string{error.what()};
+    }
+    return std::string{"nothing was thrown"};
+  };
+  const auto long_enough = std::chrono::hours{1};
+  CHECK(count(failure("while :; do :; done", perms::owner_all, std::chrono::milliseconds{100}),
+              "`dot` took longer than 100 ms;") == 1);
+  CHECK(count(failure("kill -SEGV $$", perms::owner_all, long_enough), "`dot` was ended by signal 11;") == 1);
+  CHECK(count(failure("exit 3", perms::owner_all, long_enough), "`dot` returned 3;") == 1);
+  CHECK(count(failure("echo line 1 is wrong; exit 1", perms::owner_all, long_enough), "line 1 is wrong") == 1);
+  CHECK(count(failure("", perms::owner_read | perms::owner_write, long_enough), "`dot` cannot be started: ") == 1);
+  ::setenv("PATH", path.c_str(), 1);
+}
+
+TEST_CASE("Without a folder for temporary files a picture fails with an Error") {
+  const char* const before = std::getenv("TMPDIR");
+  const std::string restored = before == nullptr ? "" : before;
+  ::setenv("TMPDIR", "/no/such/folder", 1);
+  std::ostringstream out;
+  CHECK_THROWS_WITH_AS(observe::draw_dot(out, "digraph {}"), doctest::Contains("no temporary folder could be made: "),
+                       Error);
+  before == nullptr ? ::unsetenv("TMPDIR") : ::setenv("TMPDIR", restored.c_str(), 1);
+}
+
 TEST_CASE("DOT has a box for each task and an arrow for each edge, with what it carries") {
   const digits::TrainingStep step(16);
   const std::string dot = observe::to_dot(step.graph);
@@ -219,6 +262,22 @@ TEST_CASE("The graph of a pipelined session is drawn like any other") {
   auto session = open_pipelined<A2A3Sim, 2>(graph);
   CHECK(count(svg_of(session), "class=\"node\"") == 1);
   CHECK(count(observe::to_dot(session), "touch <") >= 1);
+}
+
+namespace {
+struct Ring : DefaultPolicies {
+  using Runtime = runtime::TensorMapRingBuffer;
+};
+}  // namespace
+
+TEST_CASE("The picture of a graph that is built during the round has no tasks, and no times of them") {
+  TaskGraph interface;
+  const auto y = interface.inout<float>("y", {4});
+  auto session = open<A2A3SimOn<observe::Traced<Inline>>, Ring>(interface, [=](auto& r) { r.template add<Touch>(y); });
+  std::vector<float> hy(4);
+  REQUIRE(session.run_round(bind(y, hy)).ok());
+  CHECK(observe::notes_of(session).task_ns.empty());
+  CHECK(count(observe::to_dot(session), "0 tasks, 0 edges") == 1);
 }
 
 TEST_CASE("A loop is a frame around its tasks") {

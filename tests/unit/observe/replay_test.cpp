@@ -472,6 +472,27 @@ TEST_CASE("A replay that cannot be says why") {
              "'../task0_args.npy' is no file of the dump's folder"));
   CHECK(says(replayed("\"offset\": 32", "\"offset\": 99"), "a slot lies outside of its argument block"));
 
+  {
+    // A tensor for which there is no memory: the tasks that do not use it are replayed.
+    const std::string path = folder / "manifest.json";
+    std::ifstream in(path);
+    const auto whole = nlohmann::json::parse(in);
+    auto changed = whole;
+    REQUIRE(changed["tensors"][1]["name"] == "t");
+    changed["tensors"][1]["shape"] = {std::int64_t{1} << 61};
+    std::ofstream{path} << changed;
+    for (const bool chain : {false, true}) {
+      ReplayReport short_of_memory;
+      CHECK_NOTHROW(short_of_memory =
+                        replay<A2A3Sim>(folder.path(), kernels<Scale, Accumulate>(), {.chain = chain, .tasks = {}}));
+      REQUIRE(short_of_memory.tasks.size() == 3);
+      CHECK(short_of_memory.tasks[0].outcome == Outcome::failed);
+      CHECK(!short_of_memory.tasks[0].text.empty());
+      CHECK(short_of_memory.tasks[2].outcome == Outcome::same);
+    }
+    std::ofstream{path} << whole;
+  }
+
   std::filesystem::remove(folder / read_manifest(folder.path()).tasks[0].args);
   const ReplayReport without_args = replay<A2A3Sim>(folder.path(), kernels<Scale, Accumulate>());
   CHECK(without_args.tasks[0].outcome == Outcome::failed);

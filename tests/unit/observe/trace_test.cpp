@@ -13,6 +13,7 @@
 #include <memory>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 using namespace rondo;
@@ -70,6 +71,16 @@ TEST_CASE("A round leaves a span, and each of its phases one that begins where t
         "phase6 0 6-7\n"      // wait
         "round 0 1-7\n");
   CHECK(CountingClock::reads == 7);
+}
+
+TEST_CASE("A refused round leaves no span, whatever comes after it") {
+  Rig rig;
+  auto session = open<A2A3Sim, Counted>(rig.graph);
+  auto round = session.begin_round(bind(rig.x, rig.hx), bind(rig.y, rig.hy));
+  const std::size_t spans = session.observer().spans().size();
+  CHECK(rig.run(session).code() == Errc::busy);
+  CHECK(std::move(round).launch().finish().status().ok());
+  CHECK(session.observer().spans().size() == spans + 4);  // launch, copy out, wait, and the round
 }
 
 TEST_CASE("A refresh of the args table is a phase of its own, with its strategy") {

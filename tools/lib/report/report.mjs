@@ -4,7 +4,7 @@
 // report.mjs <folder with page.js> <arguments of tools/report>: reads the files and writes the page.
 
 import { createHash } from "node:crypto";
-import { readFileSync, writeFileSync } from "node:fs";
+import { chmodSync, readFileSync, realpathSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
@@ -54,6 +54,22 @@ function readInput(file) {
   }
 }
 
+/** Writes a file as a whole: if that fails, an older file of that name is unchanged. Pipes are written directly. */
+function replaceFile(file, text) {
+  const old = statSync(file, { throwIfNoEntry: false });
+  if (old !== undefined && !old.isFile()) return writeFileSync(file, text);
+  const target = old === undefined ? file : realpathSync(file);
+  const temporary = `${target}.${process.pid}.tmp`;
+  try {
+    writeFileSync(temporary, text, { flag: "wx", flush: true });
+    if (old !== undefined) chmodSync(temporary, old.mode & 0o777);
+    renameSync(temporary, target);
+  } catch (error) {
+    if (error.code !== "EEXIST") rmSync(temporary, { force: true });
+    throw error;
+  }
+}
+
 const escapeHtml = (text) => text.replace(/[&<>"]/g, (c) => `&#${c.charCodeAt(0)};`);
 
 const [folder, ...rest] = process.argv.slice(2);
@@ -78,7 +94,7 @@ const parts = {
 const template = readFileSync(path.join(path.dirname(fileURLToPath(import.meta.url)), "page", "page.html"), "utf8");
 const page = template.replace(/\{\{(\w+)\}\}/g, (_, name) => parts[name]);
 try {
-  writeFileSync(values.out, page);
+  replaceFile(values.out, page);
 } catch (error) {
   fail(`cannot write ${values.out}: ${error.code}`);
 }

@@ -53,9 +53,15 @@ class Mailbox {
     }
   }
 
-  /// Sends the message of a Writer.
+  /// The size of the largest letter that MPI sends, in bytes; smaller in tests.
+  static inline std::size_t most_bytes = INT_MAX;
+
+  /// Sends the message of a Writer. @throws Error also limit_exceeded: the letter is too large
   void send(int rank, std::string message) {
-    if (message.size() > INT_MAX) throw Error(Errc::limit_exceeded, Error::Text("a letter of more than 2 GiB"));
+    if (message.size() > most_bytes) {
+      throw Error(Errc::limit_exceeded, Error::Text{"a letter between ranks has ", message.size(), " bytes; at most ",
+                                                    most_bytes, " can be sent"});
+    }
     sent_.push_back({std::move(message), MPI_REQUEST_NULL});
     Sent& sent = sent_.back();
     check(

@@ -6,6 +6,7 @@
 #include <rondo/measure/detail/posix.hpp>
 #include <rondo/measure/worker_pool.hpp>
 #include <rondo/mpi/detail/mailbox.hpp>
+#include <rondo/platform/start_thread.hpp>
 
 #include <fmt/format.h>
 
@@ -71,7 +72,12 @@ class RankClient {
                   Error::Text("there is no other rank to measure on; start two or more, as by mpirun -n 2"));
     }
     await_ranks();
-    thread_ = std::thread([this] { run(); });
+    try {
+      thread_ = platform::start_thread([this] { run(); }, "the thread that hands out jobs");
+    } catch (...) {
+      dismiss();
+      throw;
+    }
   }
   RankClient(const RankClient&) = delete;
   RankClient& operator=(const RankClient&) = delete;
@@ -142,7 +148,7 @@ class RankClient {
         dismiss();
         throw Error(Errc::timed_out, Error::Text{"rank ", absent, " does not serve after ",
                                                  static_cast<std::uint64_t>(1e3 * options_.join_seconds),
-                                                 " ms; call measure::serve on every rank but the tuner's"});
+                                                 " ms; call mpi::serve on every rank but the tuner's"});
       }
       nap.take(lock, awake_);
     }
@@ -184,6 +190,10 @@ class RankClient {
       for (auto& [id, job] : at_work_) queue_.push_back(std::move(job));
       at_work_.clear();
       drop(broken_, Fault::unknown);
+      try {
+        dismiss();
+      } catch (...) {  // MPI fails, which the ranks will see
+      }
     }
   }
 
@@ -209,15 +219,22 @@ class RankClient {
       }
       if (best == ranks_.size()) break;
       last_ = best;
-      Writer letter;
-      letter.put(static_cast<std::uint64_t>(LetterKind::job));
-      letter.put(++last_id_);
-      letter.put(job.body);
-      mailbox_.send(static_cast<int>(best), letter.message());
+      something = true;
+      try {
+        Writer letter;
+        letter.put(static_cast<std::uint64_t>(LetterKind::job));
+        letter.put(++last_id_);
+        letter.put(job.body);
+        mailbox_.send(static_cast<int>(best), letter.message());
+      } catch (...) {  // other jobs may be smaller
+        auto [fault, text] = current_fault(Fault::unknown);
+        tell(std::move(job), {fault, std::move(text)});
+        queue_.pop_front();
+        continue;
+      }
       ++ranks_[best].at_work;
       at_work_.emplace(last_id_, std::move(job));
       queue_.pop_front();
-      something = true;
     }
     return something;
   }

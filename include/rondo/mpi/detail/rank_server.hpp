@@ -16,6 +16,18 @@
 
 namespace rondo::mpi::detail {
 
+/// The letter with the answer to job `id`.
+[[nodiscard]] inline std::string letter_of(std::uint64_t id, const Answer& answer) {
+  Writer letter;
+  letter.put(static_cast<std::uint64_t>(LetterKind::answer));
+  letter.put(id);
+  letter.put(static_cast<std::uint64_t>(answer.fault));
+  letter.put(answer.text);
+  letter.put(answer.seconds);
+  letter.put(answer.body);
+  return letter.message();
+}
+
 /// A rank's side: accepts jobs until the tuner has no more, and sends the answers.
 ///
 /// `start(body, answer)` passes a job to a builder or runner; answer(Answer) is called once, on any thread. Waits until
@@ -65,14 +77,12 @@ void serve_rank(const Group& group, Line line, int tuner, std::size_t capacity, 
     while (!inbox->answers.empty()) {
       const auto [id, answer] = std::move(inbox->answers.front());
       inbox->answers.pop_front();
-      Writer letter;
-      letter.put(static_cast<std::uint64_t>(LetterKind::answer));
-      letter.put(id);
-      letter.put(static_cast<std::uint64_t>(answer.fault));
-      letter.put(answer.text);
-      letter.put(answer.seconds);
-      letter.put(answer.body);
-      mailbox.send(tuner, letter.message());
+      try {
+        mailbox.send(tuner, letter_of(id, answer));
+      } catch (...) {  // too large
+        auto [fault, text] = current_fault(Fault::unknown);
+        mailbox.send(tuner, letter_of(id, {fault, std::move(text), answer.seconds, {}}));
+      }
       --at_work;
       something = true;
     }

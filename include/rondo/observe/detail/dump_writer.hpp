@@ -22,10 +22,18 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <utility>
 #include <vector>
 
 namespace rondo::observe::detail {
+
+/// Makes the folder of the next dump. @throws Error invalid_argument
+inline void make_dump_folder(const std::string& folder) {
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (error) throw Error(Errc::invalid_argument, Error::Text{"dump_next: ", folder, ": ", error.message()});
+}
 
 /// Reads the arguments and tensors of simulated tasks from the host's memory.
 class HostReader {

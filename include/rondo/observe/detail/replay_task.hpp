@@ -60,6 +60,7 @@ class CarriedResults {
   }
   /// A task that was not replayed wrote the tensor: later tasks read the dump.
   void forget(const DumpedRound& dump, std::uint32_t tensor) {
+    if (!memories_.contains(dump.tensors[tensor].memory)) return;
     const Part part = part_of(dump, tensor);
     std::copy(part.dumped.begin(), part.dumped.end(), part.replayed.begin());
   }

@@ -34,15 +34,15 @@ const times = inUnits([
   [1e6, "ms"],
   [1e9, "s"],
 ]);
-const sizes = inUnits([
+const unitsOfBytes = [
   [1, "B"],
   [1024, "KiB"],
   [1024 ** 2, "MiB"],
   [1024 ** 3, "GiB"],
-]);
+];
+const sizes = inUnits(unitsOfBytes);
 
 export const formatNumber = brief;
-export const formatTime = (ns) => times(ns);
 export const formatBytes = (bytes) => sizes(bytes, brief);
 export const formatMicroseconds = (us) => times(us * 1e3);
 export const formatRatio = (ratio) => `${exact(ratio)}×`;
@@ -52,15 +52,7 @@ export const axisMicroseconds = (us) => times(us * 1e3, fine);
 export const axisFactor = (ratio) => `${fine(ratio)}×`;
 
 /** The unit in which an axis of bytes up to `most` has round numbers. */
-export function unitOfBytes(most) {
-  const units = [
-    [1, "B"],
-    [1024, "KiB"],
-    [1024 ** 2, "MiB"],
-    [1024 ** 3, "GiB"],
-  ];
-  return units.findLast(([least]) => most >= 2 * least) ?? units[0];
-}
+export const unitOfBytes = (most) => unitsOfBytes.findLast(([least]) => most >= 2 * least) ?? unitsOfBytes[0];
 
 export const formatParam = (key, value) => (key === "bytes" ? formatBytes(Number(value)) : `${key}\u00a0${value}`);
 

@@ -16,6 +16,14 @@ const { inputs } = JSON.parse(document.getElementById("data").textContent);
 const main = document.querySelector("main");
 const contents = document.querySelector("nav div");
 const idOf = (...parts) => parts.join("-").replace(/[^\w-]+/g, "_");
+const of = (kind) => inputs.filter((input) => input.kind === kind);
+
+// Several files may be of one program.
+const benchmarks = of("benchmark").map((program, at, all) => {
+  const isOnly = all.filter((other) => other.program === program.program).length === 1;
+  const [id, suffix] = isOnly ? [program.program, ""] : [`${program.program}-${at}`, ` (${program.file})`];
+  return { ...program, id, suffix };
+});
 
 function addSection(id, title, ...lines) {
   const section = element("section", { id }, element("h2", {}, title), ...lines);
@@ -35,7 +43,7 @@ function addOverview(programs) {
         if (ratios.length === 0) return [];
         return [
           [
-            element("a", { href: `#${idOf(program.program, family.name, "ratios")}` }, family.name),
+            element("a", { href: `#${idOf(program.id, family.name, "ratios")}` }, family.name + program.suffix),
             who,
             family.reference,
             String(ratios.length),
@@ -81,8 +89,8 @@ function machineText({ machine, file }) {
 
 function addProgram(program) {
   const section = addSection(
-    idOf(program.program),
-    program.program,
+    idOf(program.id),
+    program.program + program.suffix,
     element("p", { class: "about" }, machineText(program)),
   );
   const { machine } = program;
@@ -97,15 +105,14 @@ function addProgram(program) {
   }
   for (const { name, why } of program.failed) section.append(element("p", { class: "note" }, `${name} failed: ${why}`));
   for (const family of familiesOf(program)) {
-    const id = idOf(program.program, family.name);
+    const id = idOf(program.id, family.name);
     if (!addRatios(section, family, `${id}-ratios`)) addFigures(section, family, `${id}-figures`, theme());
     addScaling(section, family, `${id}-scaling`);
   }
 }
 
-const of = (kind) => inputs.filter((input) => input.kind === kind);
-addOverview(of("benchmark"));
-of("benchmark").forEach(addProgram);
+addOverview(benchmarks);
+benchmarks.forEach(addProgram);
 const traces = of("trace");
 if (traces.length > 0) {
   const section = addSection("traces", "Traces");

@@ -11,7 +11,7 @@ import { kindOf } from "../read/trace.mjs";
 const rowHeight = 22;
 const counterHeight = 64;
 const mostFlows = 3000;
-const mostCounters = 6;
+const mostCounters = 12;
 /** The index of the spans among the series. */
 const spansAt = 2;
 
@@ -223,6 +223,7 @@ function optionOf(colours, trace, place, arrows, colourOf) {
         nameRotate: 0,
         nameGap: 12,
         nameTextStyle: { color: colours.text, align: "right", lineHeight: 16 },
+        nameTruncate: { maxWidth: left - 16 },
         axisLabel: { show: false },
         axisTick: { show: false },
         axisLine: { show: false },
@@ -341,6 +342,9 @@ export function addSwimlane(parent, trace, id) {
   if (trace.drawn < trace.spanCount) {
     const until = formatMicroseconds(trace.drawnUntil);
     notes.push(`The first ${formatNumber(trace.drawn)} are drawn, up to ${until}; the tables are about all.`);
+  }
+  if (trace.counters.length > mostCounters) {
+    notes.push(`Of ${trace.counters.length} counters, the first ${mostCounters} are drawn.`);
   }
   if (trace.dropped > 0) notes.push(`${formatNumber(trace.dropped)} spans were dropped when it was recorded.`);
   addFigure(parent, {

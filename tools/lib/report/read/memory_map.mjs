@@ -96,7 +96,8 @@ export function readMemorySvg(text, fileName) {
     const [lower, upper, size, offset] = numbers.map(Number);
     return { x: Number(x), width: Number(width), name: unescape(name), lower, upper, size, offset };
   });
-  // If there are gaps in the use of a buffer, each stretch is a rectangle; the picture's scale gives its times.
+  // If there are gaps in the use of a buffer, each stretch is a rectangle. Its title has the first and the last time; the
+  // picture's scale gives those between, to six digits.
   const from = leastOf(found.map((rect) => rect.lower));
   const until = mostOf(found.map((rect) => rect.upper));
   const left = leastOf(found.map((rect) => rect.x));
@@ -107,6 +108,11 @@ export function readMemorySvg(text, fileName) {
     const key = `${buffer.name}@${buffer.offset}[${buffer.lower}`;
     if (!buffers.has(key)) buffers.set(key, { ...buffer, uses: [] });
     buffers.get(key).uses.push([time(x), time(x + width)]);
+  }
+  for (const { uses, lower, upper } of buffers.values()) {
+    uses.sort((a, b) => a[0] - b[0]);
+    uses[0][0] = lower;
+    uses.at(-1)[1] = upper;
   }
   return finish([...buffers.values()], fileName, Number(head[1]), Number(head[2]));
 }

@@ -36,6 +36,21 @@ function valuesOf(points, from) {
     .map(([at, value]) => [at - from, value]);
 }
 
+/** Arrows between the steps of each flow, in order of time; a file may have its events in another order. */
+function joinFlows(steps) {
+  const places = ["s", "t", "f"];
+  steps.sort((a, b) => a.at - b.at || places.indexOf(a.ph) - places.indexOf(b.ph));
+  const last = new Map();
+  const flows = [];
+  for (const { ph, flow, lane, at } of steps) {
+    const before = last.get(flow);
+    if (ph !== "s" && before === undefined) continue;
+    if (ph !== "s") flows.push([before.lane, before.at, lane, at]);
+    last.set(flow, { lane, at });
+  }
+  return flows;
+}
+
 /** The duration of the union of a lane's spans. */
 function busyTime(spans) {
   let busy = 0;
@@ -87,8 +102,7 @@ export function readTrace(json, fileName) {
   const lanes = new Map();
   const begun = new Map();
   const counters = new Map();
-  const flowsBegun = new Map();
-  const flows = [];
+  const flowSteps = [];
   let from = Infinity;
   const laneOf = (event) => {
     const key = `${event.pid ?? 0}/${event.tid ?? 0}`;
@@ -106,7 +120,6 @@ export function readTrace(json, fileName) {
     if (!Number.isFinite(event.ts)) continue;
     from = Math.min(from, event.ts);
     const lane = `${event.pid ?? 0}/${event.tid ?? 0}`;
-    const flow = `${event.cat}/${event.id}`;
     if (event.ph === "X") {
       laneOf(event).spans.push({ name: String(event.name), start: event.ts, length: event.dur ?? 0, args: event.args });
     } else if (event.ph === "B") {
@@ -124,16 +137,15 @@ export function readTrace(json, fileName) {
     } else if (event.ph === "C") {
       for (const [key, value] of Object.entries(event.args ?? {})) {
         const name = Object.keys(event.args).length > 1 ? `${event.name} ${key}` : event.name;
-        if (!counters.has(name)) counters.set(name, []);
-        counters.get(name).push([event.ts, Number(value)]);
+        const pid = event.pid ?? 0;
+        if (!counters.has(`${pid}/${name}`)) counters.set(`${pid}/${name}`, { pid, name, points: [] });
+        counters.get(`${pid}/${name}`).points.push([event.ts, Number(value)]);
       }
-    } else if (event.ph === "s") {
-      flowsBegun.set(flow, { lane, at: event.ts });
-    } else if ((event.ph === "f" || event.ph === "t") && flowsBegun.has(flow)) {
-      flows.push({ from: flowsBegun.get(flow), to: { lane, at: event.ts } });
-      flowsBegun.set(flow, { lane, at: event.ts });
+    } else if (["s", "t", "f"].includes(event.ph)) {
+      flowSteps.push({ ph: event.ph, flow: `${event.cat}/${event.id}`, lane, at: event.ts });
     }
   }
+  const processName = (pid) => processes.get(pid) ?? `process ${pid}`;
   const sorted = [...lanes.values()]
     .filter((lane) => lane.spans.length > 0)
     .sort((a, b) => a.pid - b.pid || (order.get(a.key) ?? 0) - (order.get(b.key) ?? 0) || a.tid - b.tid);
@@ -145,7 +157,7 @@ export function readTrace(json, fileName) {
       until = Math.max(until, from + span.start + span.length);
     }
     lane.name = threads.get(lane.key) ?? `thread ${lane.tid}`;
-    lane.process = processes.get(lane.pid) ?? `process ${lane.pid}`;
+    lane.process = processName(lane.pid);
     lane.rows = stack(lane.spans);
     lane.busy = busyTime(lane.spans);
     lane.count = lane.spans.length;
@@ -159,6 +171,7 @@ export function readTrace(json, fileName) {
     drawnUntil = starts[mostSpans];
     for (const lane of sorted) lane.spans = lane.spans.filter((span) => span.start < drawnUntil);
   }
+  const severalCount = new Set([...counters.values()].map(({ pid }) => pid)).size > 1;
   const drawn = sorted.reduce((sum, lane) => sum + lane.spans.length, 0);
   return {
     kind: "trace",
@@ -169,9 +182,12 @@ export function readTrace(json, fileName) {
     spanCount,
     drawn,
     dropped: Number(json.otherData?.dropped_spans ?? 0),
-    counters: [...counters].map(([name, points]) => ({ name, points: valuesOf(points, from) })),
-    flows: flows
-      .map(({ from: a, to: b }) => [a.lane, a.at - from, b.lane, b.at - from])
+    counters: [...counters.values()].map(({ pid, name, points }) => ({
+      name: severalCount ? `${processName(pid)}: ${name}` : name,
+      points: valuesOf(points, from),
+    })),
+    flows: joinFlows(flowSteps)
+      .map(([lane, start, toLane, end]) => [lane, start - from, toLane, end - from])
       .filter(([, , , end]) => end <= drawnUntil),
     names,
   };

@@ -26,6 +26,11 @@ class PhaseTimes {
     rounds_.reserve(rounds);
     device_ns_.reserve(rounds);
   }
+  PhaseTimes(PhaseTimes&&) = default;
+  PhaseTimes& operator=(PhaseTimes&&) = default;
+  ~PhaseTimes() {
+    if (current == this) current = nullptr;
+  }
 
   /// Discards all measured rounds.
   void clear() noexcept { *this = PhaseTimes(std::move(rounds_), std::move(device_ns_)); }
@@ -68,9 +73,14 @@ class PhaseTimes {
   std::uint64_t since_ = 0;
 };
 
-/// The observer that reports the phases; each costs one reading of the clock.
+/// The observer that reports the phases; each costs one reading of the clock. In a session that is opened outside of
+/// bench_main(), nothing reads them.
 class Watch {
  public:
+  Watch() = default;
+  Watch(const Watch&) = delete;
+  Watch& operator=(const Watch&) = delete;
+
   static constexpr Events events{Event::phases, Event::copies, Event::refreshes, Event::deliveries,
                                  Event::device_times};
   void round_begins(RoundIndex) noexcept {}
@@ -84,7 +94,8 @@ class Watch {
   void refreshed(const update::Refreshed&) noexcept { ++to_->refreshes; }
 
  private:
-  PhaseTimes* to_ = PhaseTimes::current;
+  PhaseTimes unread_{0};
+  PhaseTimes* to_ = PhaseTimes::current == nullptr ? &unread_ : PhaseTimes::current;
 };
 
 }  // namespace rondo::observe::detail::bench

@@ -282,3 +282,25 @@ TEST_CASE("while another thread captures in the global mode, sessions open, run 
   CHECK(owner.driver.destroy_graph(graph) == 0);
   CHECK(misuses() == "");
 }
+
+TEST_CASE("rounds in flight run, and their session closes, while the owner captures the stream") {
+  const Clean clean;
+  const Owner owner;
+  Copy g(Graph::n);
+  for (const int mode : {0, 1, 2}) {
+    CAPTURE(mode);
+    auto session = open_pipelined<P, 2>(g.graph, owner.options());
+    Floats x(Graph::n, 1), y(Graph::n), z(Graph::n);
+    const auto before = session.submit_round(bind(g.x, x), bind(g.y, y));
+    REQUIRE(cuStreamBeginCapture_v2(owner.stream, mode) == 0);
+    CHECK(session.wait(before).ok());
+    CHECK(y == Floats(Graph::n, 2));
+    const auto during = session.submit_round(bind(g.x, x), bind(g.y, z));
+    while (session.poll() != 0) std::this_thread::yield();
+    CHECK(session.wait(during).ok());
+    CHECK(z == Floats(Graph::n, 2));
+    CHECK(session.close().ok());
+    CHECK(owner.driver.destroy_exec(owner.end_capture()) == 0);
+  }
+  CHECK(misuses() == "");
+}

@@ -19,7 +19,8 @@ namespace rondo::platform::streams {
 /// round's tasks wait for an event that is recorded after the tasks of each round. The device continues after a failed
 /// task, and only the stream on which the task ran reports the failure; so the queue waits for that stream, and no
 /// other round has tasks on it. Every slot has pinned staging, so the inputs have been read when copy_in returns.
-/// Tensors that lie close together on the device are copied together.
+/// Tensors that lie close together on the device are copied together. A caller's stream may be captured meanwhile,
+/// since nothing here uses it.
 ///
 /// Lifetime: the device outlives it; close() or the destructor releases its resources. Thread safety: one thread at a
 /// time. Errors: the constructor throws. If a call is refused, its round fails and nothing of it is in flight; if the
@@ -49,7 +50,7 @@ class DeviceQueue {
         outputs_(slots * outputs),
         max_outputs_{outputs} {
     try {
-      device_.must(Api::enter, device_.enter());
+      device_.must(Api::enter, device_.enter_to_release());
       for (Slot& slot : slots_) {
         create(slot.stream);
         for (Event* const event : {&slot.computed, &slot.done}) {
@@ -73,7 +74,7 @@ class DeviceQueue {
     const std::uint64_t wanted = align_up(bytes.value, 64);
     const std::uint64_t room = wanted < most_room_ ? wanted : most_room_;
     if (room <= room_) return;
-    device_.must(Api::enter, device_.enter());
+    device_.must(Api::enter, device_.enter_to_release());
     for (Slot& slot : slots_) {
       if (slot.staged >= 2 * room) continue;
       void* memory = nullptr;
@@ -92,7 +93,7 @@ class DeviceQueue {
     if (!has_launched_) [[unlikely]]
       await_set_up(s);
     std::byte* const staged = gather(s.in, s.staging, to.address(), size.value, [&] {
-      if (s.in.end != s.in.begin) then(s, Api::enter, [&] { return device_.enter(); });
+      if (s.in.end != s.in.begin) then(s, Api::enter, [&] { return device_.enter_to_release(); });
       flush(s, s.in, host_to_device);
     });
     if (staged == nullptr) [[unlikely]]
@@ -113,7 +114,7 @@ class DeviceQueue {
   Status launch(std::uint32_t slot, Program& program) noexcept {
     Slot& s = slots_[slot];
     call_ = Api::enter;
-    s.code = device_.enter();
+    s.code = device_.enter_to_release();
     s.program = &program;
     if (!has_launched_) [[unlikely]]
       await_set_up(s);
@@ -159,14 +160,15 @@ class DeviceQueue {
     Slot& s = slots_[slot];
     int status = 0;
     if (!broken_.ok()) return true;
-    if (device_.enter() != code_ok || calls().query_event(s.done, &status) != code_ok) return true;  // await() fails
+    const Code code = device_.enter_to_release();
+    if (code != code_ok || calls().query_event(s.done, &status) != code_ok) return true;  // await() fails
     return status == Api::event_complete;
   }
   void await(std::uint32_t slot) noexcept {
     Slot& s = slots_[slot];
     if (!broken_.ok()) return;
     call_ = Api::enter;
-    s.code = device_.enter();
+    s.code = device_.enter_to_release();
     then(s, Api::synchronize, [&] { return device_.synchronize(s.stream); });
   }
   Status deliver(std::uint32_t slot) noexcept {
@@ -179,7 +181,7 @@ class DeviceQueue {
       copy_outputs(slot);
     } else if (broken_.ok()) {
       // After the failure is reported, the caller may free memory that rounds use, and nothing waits for later rounds.
-      if (device_.enter() == code_ok) (void)settle(s.code);
+      if (device_.enter_to_release() == code_ok) (void)settle(s.code);
       broken_ = Status{Errc::poisoned}.poisoning();
     }
     reset(s);
@@ -188,7 +190,7 @@ class DeviceQueue {
   /// Waits for the slot's own work only: waiting for another stream would consume the failure that it has to report.
   void cancel(std::uint32_t slot) noexcept {
     Slot& s = slots_[slot];
-    Code code = device_.enter();
+    Code code = device_.enter_to_release();
     if (code == code_ok) code = device_.synchronize(s.stream);
     if (Api::status_of(code).poisoned()) [[unlikely]] {
       (void)settle(code);
@@ -265,7 +267,7 @@ class DeviceQueue {
   }
 
   void enter(Slot& s) noexcept {
-    then(s, Api::enter, [&] { return device_.enter(); });
+    then(s, Api::enter, [&] { return device_.enter_to_release(); });
   }
   void copy(Slot& s, void* to, const void* from, std::uint64_t size, CopyKind kind) noexcept {
     then(s, Api::copy_async, [&] { return calls().copy_async(to, size, from, size, kind, s.stream); });
@@ -358,8 +360,8 @@ class DeviceQueue {
   void create(Stream& stream) {
     device_.must(Api::create_stream, calls().create_stream(&stream, 0, Api::stream_flags));
   }
-  /// Waits for everything, a second time if `so_far` reports a timeout; work that is late twice is aborted, with
-  /// everything that may wait for it. @returns the first failure
+  /// Waits for everything that is the session's own, a second time if `so_far` reports a timeout; work that is late
+  /// twice is aborted, with everything that may wait for it. @returns the first failure
   [[gnu::cold]] Code settle(Code so_far) noexcept {
     const auto is_late = [](Code code) { return Api::may_go_on(code) && Api::errc_of(code) == Errc::timed_out; };
     Code first = code_ok;
@@ -369,7 +371,7 @@ class DeviceQueue {
       keep_first(first, code);
       if (is_late(code)) so_far = code;
     };
-    wait_for(device_.stream());
+    if (device_.stream() != device_.callers_stream()) wait_for(device_.stream());
     for (const Slot& slot : slots_) wait_for(slot.stream);
     bool is_hung = false;
     for (Slot& slot : slots_) {

@@ -158,6 +158,7 @@ struct ScriptedDevice {
 
   [[nodiscard]] const Calls& calls() const noexcept { return all; }
   [[nodiscard]] Stream stream() noexcept { return &own_name; }
+  [[nodiscard]] static Stream callers_stream() noexcept { return nullptr; }
   Code enter() {
     ++machine.entered;
     const auto found = machine.answers.find("enter");

@@ -97,7 +97,7 @@ class DeviceQueue {
       flush(s, s.in, host_to_device);
     });
     if (staged == nullptr) [[unlikely]]
-      return copy_at_once(s, pointer(to.address()), from, size, host_to_device);
+      return copy_at_once(s, pointer(to.address()), from, size);
     __builtin_memcpy(staged, from, size.value);
     return noted(s.code);
   }
@@ -133,9 +133,8 @@ class DeviceQueue {
     Slot& s = slots_[slot];
     std::byte* const staged =
         gather(s.out, s.staging + room_, from.address(), size.value, [&] { return flush(s, s.out, device_to_host); });
-    if (staged == nullptr) [[unlikely]]
-      return copy_at_once(s, to, pointer(from.address()), size, device_to_host);
-    outputs_[slot * max_outputs_ + s.outputs++] = {to, staged, size.value};
+    s.has_unstaged = s.has_unstaged || staged == nullptr;
+    outputs_[slot * max_outputs_ + s.outputs++] = {to, staged, size.value, from.address()};
     return noted(s.code);
   }
   /// Reads what earlier rounds have written, and is over before later rounds launch, as if it were a task.
@@ -174,6 +173,8 @@ class DeviceQueue {
   Status deliver(std::uint32_t slot) noexcept {
     Slot& s = slots_[slot];
     Status status = broken_;
+    if (status.ok() && s.has_unstaged) [[unlikely]]
+      copy_unstaged(slot);
     if (status.ok() && s.code != code_ok) [[unlikely]]
       status = fail(s);
     if (status.ok()) {
@@ -235,8 +236,9 @@ class DeviceQueue {
   };
   struct Output {
     void* to = nullptr;
-    const std::byte* from = nullptr;
+    const std::byte* from = nullptr;  ///< null: staging has no room for it
     std::uint64_t size = 0;
+    std::uint64_t device = 0;
   };
   struct Slot {
     Stream stream = nullptr;
@@ -247,6 +249,7 @@ class DeviceQueue {
     Run in;
     Run out;
     std::size_t outputs = 0;
+    bool has_unstaged = false;   ///< whether staging has no room for some outputs
     Program* program = nullptr;  ///< the program that was launched
     Code code = code_ok;         ///< the first code other than ok
     [[no_unique_address]] RoundEvents events;
@@ -319,16 +322,29 @@ class DeviceQueue {
     if (s.code == code_ok) s.code = lost_;
     then(s, Api::synchronize, [&] { return device_.wait(); });
   }
-  /// Copies what does not fit into staging: inputs, such as the args table, to an idle slot; outputs after the tasks.
-  [[gnu::noinline]] Status copy_at_once(Slot& s, void* to, const void* from, Bytes size, CopyKind kind) noexcept {
+  /// Copies an input that does not fit into staging, such as the args table, to an idle slot.
+  [[gnu::noinline]] Status copy_at_once(Slot& s, void* to, const void* from, Bytes size) noexcept {
     enter(s);
-    if (kind == device_to_host) then(s, Api::synchronize, [&] { return device_.synchronize(s.stream); });
-    then(s, Api::copy, [&] { return device_.copy_now(to, from, size.value, kind, s.stream); });
+    then(s, Api::copy, [&] { return device_.copy_now(to, from, size.value, host_to_device, s.stream); });
     return noted(s.code);
+  }
+  /// Copies the outputs of a round that is over for which staging has no room. Before the others are delivered, since
+  /// the device may refuse such a copy.
+  [[gnu::noinline]] void copy_unstaged(std::uint32_t slot) noexcept {
+    Slot& s = slots_[slot];
+    const Output* const outputs = outputs_.data() + slot * max_outputs_;
+    enter(s);
+    for (std::size_t i = 0; i < s.outputs; ++i) {
+      const Output& o = outputs[i];
+      if (o.from != nullptr) continue;
+      then(s, Api::copy, [&] { return device_.copy_now(o.to, pointer(o.device), o.size, device_to_host, s.stream); });
+    }
   }
   void copy_outputs(std::uint32_t slot) noexcept {
     const Output* const outputs = outputs_.data() + slot * max_outputs_;
     for (std::size_t i = 0; i < slots_[slot].outputs; ++i) {
+      if (outputs[i].from == nullptr) [[unlikely]]
+        continue;
       __builtin_memcpy(outputs[i].to, outputs[i].from, outputs[i].size);
     }
   }
@@ -336,6 +352,7 @@ class DeviceQueue {
     s.in = {};
     s.out = {};
     s.outputs = 0;
+    s.has_unstaged = false;
     s.program = nullptr;
     s.code = code_ok;
   }
@@ -386,7 +403,7 @@ class DeviceQueue {
   RefreshKernel& refresh_;
   double& round_ns_;
   std::uint64_t& pinned_;    ///< bytes of staging of all slots
-  std::uint64_t most_room_;  ///< the most that `room_` may be; a round that copies more waits for its copies
+  std::uint64_t most_room_;  ///< the most that `room_` may be; what a round copies beyond it is not staged
   std::uint64_t room_ = 0;   ///< the bytes that a slot's staging has in each direction
   std::vector<Slot> slots_;
   std::vector<Output> outputs_;  ///< by slot

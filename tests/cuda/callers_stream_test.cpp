@@ -10,8 +10,11 @@
 
 #include <doctest/doctest.h>
 
+#include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -303,4 +306,50 @@ TEST_CASE("rounds in flight run, and their session closes, while the owner captu
     CHECK(owner.driver.destroy_exec(owner.end_capture()) == 0);
   }
   CHECK(misuses() == "");
+}
+
+namespace {
+
+/// The owner's work: a kernel that runs until it is told to end, or for a minute, so that the test ends in any case.
+struct UntilTold {
+  static constexpr std::string_view name = "until_told";
+  static constexpr auto core = CoreType::vector;
+  static inline std::atomic<bool> is_told{false}, has_ended{false};
+  static void run(In<float> x, Out<float> y) {
+    for (int ms = 0; ms < 60'000 && !is_told; ++ms) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    y[0] = x[0];
+    has_ended = true;
+  }
+};
+
+}  // namespace
+
+TEST_CASE("a session opens and closes without waiting for what is on the caller's stream") {
+  const Clean clean;
+  const Owner owner;
+  Graph g;
+  Graph zeroed;
+  const auto kept = zeroed.graph.workspace<float>("kept", {Graph::n});
+  zeroed.graph.zero(kept, Zeroed::once);
+  zeroed.graph.add<kernels::Accumulate>(zeroed.x, kept);
+  TaskGraph work;
+  const auto x = work.input<float>("x", {1});
+  const auto y = work.output<float>("y", {1});
+  work.add<UntilTold>(x, y);
+  UntilTold::is_told = UntilTold::has_ended = false;
+  auto owners = open<P>(work, owner.options());
+  {
+    const PinnedArray<float, P> in(owners.platform(), 1);
+    PinnedArray<float, P> out(owners.platform(), 1);
+    REQUIRE(owners.enqueue_round(bind(x, in), bind(y, out)).ok());
+    auto session = open<P>(g.graph, owner.options());
+    auto another = open<P>(zeroed.graph, owner.options());
+    CHECK(!UntilTold::has_ended);
+    UntilTold::is_told = true;
+    REQUIRE(owners.wait_for_enqueued().ok());
+    const auto waits = calls("cuStreamSynchronize") + calls("cuStreamQuery");
+    CHECK(session.close().ok());
+    CHECK(another.close().ok());
+    CHECK(calls("cuStreamSynchronize") + calls("cuStreamQuery") == waits);
+  }
 }

@@ -49,6 +49,7 @@ template <class RoundEvents = streams::NoRoundEvents>
 class Cuda : public streams::DevicePlatform<arch::Cuda, cuda::Parts, RoundEvents> {
   using Base = streams::DevicePlatform<arch::Cuda, cuda::Parts, RoundEvents>;
   using Base::callers_, Base::decide_, Base::device_, Base::host_, Base::last_, Base::memory_, Base::options_;
+  using OnOwnStream = streams::OnOwnStream<cuda::Device>;
 
  public:
   /// The platform of sessions whose policies have `using Time = DeviceTime`.
@@ -73,18 +74,24 @@ class Cuda : public streams::DevicePlatform<arch::Cuda, cuda::Parts, RoundEvents
   }
   /// Sets device memory to zero between rounds, and waits.
   Status fill_zeros(DevicePtr<std::byte> to, Bytes size) noexcept {
+    const OnOwnStream own(device_);
     cuda::Result code = device_.enter();
-    device_.work_begins();
-    if (code == cuda::success) code = device_.driver().set(to.address(), 0, size.value, device_.stream());
+    if (code == cuda::success) {
+      device_.work_begins();
+      code = device_.driver().set(to.address(), 0, size.value, device_.stream());
+    }
     return code == cuda::success ? this->wait() : this->noted("cuMemsetD8Async", code);
   }
 
   /// Loads a graph. @throws Error as the constructor of cuda::Program does
   template <class Graph>
   [[nodiscard]] Program load(const Graph& graph, args::ArgsTable& args) {
+    const OnOwnStream own(device_);
     device_.must(cuda::Api::enter, device_.enter());
     this->prepare(graph.view());
     return Program(device_, options_, graph.view(), args, host_, decide_, [this](const Program& program) {
+      // A round on the caller's stream would not wait for what is on this one.
+      if (device_.callers_stream() != nullptr) device_.must(cuda::Api::synchronize, device_.wait());
       if (!program.host_decides()) return;
       why_host_decides_ = program.why_host_decides();
       callers_.host_decides_loops();

@@ -36,23 +36,6 @@ struct Parts {
   using Program = onboard::Program;
 };
 
-/// While it lives, work goes to the session's own stream, as in set-up; afterwards to the caller's, if there is one,
-/// or, if told so, to the one before.
-class OnOwnStream {
- public:
-  explicit OnOwnStream(Device& device, bool goes_back = false) noexcept
-      : device_{device}, is_callers_next_{!goes_back || device.stream() == device.callers_stream()} {
-    device_.use_callers_stream(false);
-  }
-  OnOwnStream(const OnOwnStream&) = delete;
-  OnOwnStream& operator=(const OnOwnStream&) = delete;
-  ~OnOwnStream() { device_.use_callers_stream(is_callers_next_); }
-
- private:
-  Device& device_;
-  bool is_callers_next_;
-};
-
 }  // namespace onboard
 
 /// A real NPU through the ACL runtime. It has device memory, pinned staging and a stream; the graph is
@@ -74,7 +57,7 @@ class Onboard : public streams::DevicePlatform<A, onboard::Parts<A>, RoundEvents
   using Base = streams::DevicePlatform<A, onboard::Parts<A>, RoundEvents>;
   using Base::callers_, Base::decide_, Base::device_, Base::host_, Base::last_, Base::memory_, Base::options_,
       Base::round_ns_, Base::transfers_;
-  using OnOwnStream = onboard::OnOwnStream;
+  using OnOwnStream = streams::OnOwnStream<onboard::Device>;
 
  public:
   /// The platform of sessions whose policies have `using Time = DeviceTime`.

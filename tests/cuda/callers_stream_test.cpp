@@ -286,6 +286,23 @@ TEST_CASE("while another thread captures in the global mode, sessions open, run 
   CHECK(misuses() == "");
 }
 
+TEST_CASE("a session closes in the capture in which a round that waits was refused") {
+  const Clean clean;
+  const Owner owner;
+  const Graph g;
+  int rounds = 0;
+  SUBCASE("before the first round") {}
+  SUBCASE("after the first round") { rounds = 1; }
+  SUBCASE("with a plan of its copies") { rounds = 3; }
+  auto session = open<P>(g.graph, owner.options());
+  for (int r = 0; r < rounds; ++r) CHECK(run(session, g, 1).second);
+  REQUIRE(cuStreamBeginCapture_v2(owner.stream, 1) == 0);
+  CHECK(run(session, g, 2).first == Status{Errc::busy});
+  CHECK(session.close().ok());
+  CHECK(owner.driver.destroy_exec(owner.end_capture()) == 0);
+  CHECK(misuses() == "");
+}
+
 TEST_CASE("rounds in flight run, and their session closes, while the owner captures the stream") {
   const Clean clean;
   const Owner owner;

@@ -286,6 +286,44 @@ TEST_CASE("while another thread captures in the global mode, sessions open, run 
   CHECK(misuses() == "");
 }
 
+TEST_CASE("before a replay, what is bound to an input that was held when the round was recorded does not matter") {
+  const Clean clean;
+  const Owner owner;
+  TaskGraph graph;
+  const auto x = graph.input<float>("x", {Graph::n});
+  const auto w = graph.input<float>("w", {Graph::n});
+  const auto y = graph.output<float>("y", {Graph::n});
+  graph.keep(w);
+  graph.add<kernels::Add>(x, w, y);
+  auto session = open<P>(graph, owner.options());
+  {
+    PinnedArray<float, P> hx(session.platform(), Graph::n), first(session.platform(), Graph::n);
+    PinnedArray<float, P> other(session.platform(), Graph::n), hy(session.platform(), Graph::n);
+    const DeviceFloats dw(session.platform(), 7);
+    for (std::size_t i = 0; i < Graph::n; ++i) hx[i] = 1, first[i] = 10, other[i] = 20;
+    REQUIRE(session.enqueue_round(bind(x, hx), bind(w, first), bind(y, hy)).ok());
+    REQUIRE(session.hold(w).ok());
+    REQUIRE(cuStreamBeginCapture_v2(owner.stream, 1) == 0);
+    REQUIRE(session.enqueue_round(bind(x, hx), bind(w, first), bind(y, hy)).ok());
+    void* const exec = owner.end_capture();
+    CHECK(session.refresh_for_replay(bind(x, hx), bind(w, other), bind(y, hy)).ok());
+    CHECK(session.refresh_for_replay(bind(x, other), bind(w, first), bind(y, hy)).code() == Errc::fixed_address);
+    hx[0] = 2;
+    REQUIRE(owner.driver.launch_graph(exec, owner.stream) == 0);
+    owner.synchronise();
+    CHECK(hy[0] == 12);
+
+    // No round has recorded a copy of it, so nothing but memory of the device can take its place.
+    REQUIRE(session.release_hold(w).ok());
+    CHECK(session.refresh_for_replay(bind(x, hx), bind(w, first), bind(y, hy)).code() == Errc::fixed_address);
+    REQUIRE(session.refresh_for_replay(bind(x, hx), bind(w, dw.span()), bind(y, hy)).ok());
+    REQUIRE(owner.driver.launch_graph(exec, owner.stream) == 0);
+    owner.synchronise();
+    CHECK(hy[0] == 9);
+    CHECK(owner.driver.destroy_exec(exec) == 0);
+  }
+}
+
 TEST_CASE("a session closes in the capture in which a round that waits was refused") {
   const Clean clean;
   const Owner owner;

@@ -586,6 +586,19 @@ TEST_CASE("A refused capture is counted and logged, and rounds are plain launche
   CHECK(Logging::text.find("the runtime refused 1 captures; tasks were launched one by one") != std::string::npos);
 }
 
+TEST_CASE("A refused capture is logged also if all rounds were in flight") {
+  const Clean clean;
+  Graph g;
+  rondo_stand_in_fault("aclmdlRICaptureEnd", 1, 107038);
+  Logging::text.clear();
+  auto session = open_pipelined<A2A3OverStandIn, 2, Logging>(g.graph);
+  const Floats x(Graph::n, 1), w(Graph::n, 1);
+  Floats y(Graph::n), s(Graph::n, 10);
+  CHECK(session.wait(session.submit_round(bind(g.x, x), bind(g.w, w), bind(g.y, y), bind(g.s, s))).ok());
+  CHECK(session.close().ok());
+  CHECK(Logging::text.find("the runtime refused 1 captures; tasks were launched one by one") != std::string::npos);
+}
+
 TEST_CASE_TEMPLATE("A round may part from what the rounds before it moved at any of its steps", P, A2A3OverStandIn,
                    A5OverStandIn) {
   const Clean clean;

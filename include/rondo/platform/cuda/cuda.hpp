@@ -92,6 +92,7 @@ class Cuda : public streams::DevicePlatform<arch::Cuda, cuda::Parts, RoundEvents
     return Program(device_, options_, graph.view(), args, host_, decide_, [this](const Program& program) {
       // A round on the caller's stream would not wait for what is on this one.
       if (device_.callers_stream() != nullptr) device_.must(cuda::Api::synchronize, device_.wait());
+      if (refusal_.empty()) refusal_ = program.refusal();
       if (!program.host_decides()) return;
       why_host_decides_ = program.why_host_decides();
       callers_.host_decides_loops();
@@ -111,8 +112,8 @@ class Cuda : public streams::DevicePlatform<arch::Cuda, cuda::Parts, RoundEvents
 
   template <class Sink>
   void remarks(Moment when, Sink&& sink) const noexcept {
-    if (when == Moment::closing && last_ != nullptr && !last_->refusal().empty()) {
-      sink(Error::Text{last_->refusal().c_str(), " while it was captured; tasks were launched one by one"}.c_str());
+    if (when == Moment::closing && !refusal_.empty()) {
+      sink(Error::Text{refusal_.c_str(), " while it was captured; tasks were launched one by one"}.c_str());
     }
     if (when != Moment::opening) return;
     if (!this->can_refresh_args()) sink(this->refresh_.remark());
@@ -136,6 +137,7 @@ class Cuda : public streams::DevicePlatform<arch::Cuda, cuda::Parts, RoundEvents
   }
 
   const char* why_host_decides_ = "";
+  Error::Text refusal_;  ///< of the first program with a library call that could not be captured
 };
 static_assert(check_platform<Cuda<>>() && check_platform<Cuda<>::Timed>());
 

@@ -190,8 +190,10 @@ class Program {
     if (shared <= of_device(max_shared_per_block)) return;
     const std::uint32_t most_shared = std::max(of_device(max_shared_opt_in), of_device(max_shared_per_block));
     if (shared > most_shared) fail(shared, " bytes of shared memory", most_shared);
-    device_.must("cuFuncSetAttribute", driver().set_function_attribute(launch.function, function_max_dynamic_shared,
-                                                                       static_cast<int>(launch.shared_bytes)));
+    std::uint32_t most = launch.shared_bytes;  // of all tasks that run this entry
+    for (const Launch& l : launches_) most = l.function == launch.function ? std::max(most, l.shared_bytes) : most;
+    device_.must("cuFuncSetAttribute",
+                 driver().set_function_attribute(launch.function, function_max_dynamic_shared, static_cast<int>(most)));
   }
 
   [[nodiscard]] std::span<Launch> section(std::uint32_t number) noexcept {

@@ -184,7 +184,9 @@ class Onboard : public streams::DevicePlatform<A, onboard::Parts<A>, RoundEvents
   // --- reports
   template <class Sink>
   void remarks(Moment when, Sink&& sink) const noexcept {
-    if (when == Moment::closing && last_ != nullptr) last_->remarks(sink);
+    for (const Program* const program : loaded_) {
+      if (when == Moment::closing && program->remarks(sink)) break;  // the others would say the same
+    }
     if (when != Moment::opening) return;
     if (!has_virtual_memory()) sink("no virtual memory; blocks are allocated one by one");
     if (!this->can_refresh_args()) sink(this->refresh_.remark());

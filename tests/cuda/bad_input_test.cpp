@@ -66,7 +66,14 @@ TEST_CASE("a module that is not there, is nothing, or is for another chip or a n
   };
   auto told = refuse(CudaModule::from_file("/no/such/file.ptx"));
   CHECK(told.first == Errc::invalid_argument);
-  CHECK(has(told.second, "/no/such/file.ptx is not there"));
+  CHECK(has(told.second, "/no/such/file.ptx"));
+  CHECK(has(told.second, "No such file"));
+  told = refuse(CudaModule::from_file("/"));
+  CHECK(told.first == Errc::invalid_argument);
+  CHECK(has(told.second, "Is a directory"));
+  told = refuse(CudaModule::from_file("/dev/null"));
+  CHECK(told.first == Errc::invalid_argument);
+  CHECK(has(told.second, "/dev/null is empty"));
   told = refuse(CudaModule::from_text("garbage"));
   CHECK(told.first == Errc::unsupported);
   told = refuse(CudaModule::from_text(ptx_for_a_later_chip));

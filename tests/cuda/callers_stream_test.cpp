@@ -10,8 +10,11 @@
 
 #include <doctest/doctest.h>
 
+#include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -281,4 +284,127 @@ TEST_CASE("while another thread captures in the global mode, sessions open, run 
   CHECK(cuStreamEndCapture(owner.stream, &graph) == 0);
   CHECK(owner.driver.destroy_graph(graph) == 0);
   CHECK(misuses() == "");
+}
+
+TEST_CASE("before a replay, what is bound to an input that was held when the round was recorded does not matter") {
+  const Clean clean;
+  const Owner owner;
+  TaskGraph graph;
+  const auto x = graph.input<float>("x", {Graph::n});
+  const auto w = graph.input<float>("w", {Graph::n});
+  const auto y = graph.output<float>("y", {Graph::n});
+  graph.keep(w);
+  graph.add<kernels::Add>(x, w, y);
+  auto session = open<P>(graph, owner.options());
+  {
+    PinnedArray<float, P> hx(session.platform(), Graph::n), first(session.platform(), Graph::n);
+    PinnedArray<float, P> other(session.platform(), Graph::n), hy(session.platform(), Graph::n);
+    const DeviceFloats dw(session.platform(), 7);
+    for (std::size_t i = 0; i < Graph::n; ++i) hx[i] = 1, first[i] = 10, other[i] = 20;
+    REQUIRE(session.enqueue_round(bind(x, hx), bind(w, first), bind(y, hy)).ok());
+    REQUIRE(session.hold(w).ok());
+    REQUIRE(cuStreamBeginCapture_v2(owner.stream, 1) == 0);
+    REQUIRE(session.enqueue_round(bind(x, hx), bind(w, first), bind(y, hy)).ok());
+    void* const exec = owner.end_capture();
+    CHECK(session.refresh_for_replay(bind(x, hx), bind(w, other), bind(y, hy)).ok());
+    CHECK(session.refresh_for_replay(bind(x, other), bind(w, first), bind(y, hy)).code() == Errc::fixed_address);
+    hx[0] = 2;
+    REQUIRE(owner.driver.launch_graph(exec, owner.stream) == 0);
+    owner.synchronise();
+    CHECK(hy[0] == 12);
+
+    // No round has recorded a copy of it, so nothing but memory of the device can take its place.
+    REQUIRE(session.release_hold(w).ok());
+    CHECK(session.refresh_for_replay(bind(x, hx), bind(w, first), bind(y, hy)).code() == Errc::fixed_address);
+    REQUIRE(session.refresh_for_replay(bind(x, hx), bind(w, dw.span()), bind(y, hy)).ok());
+    REQUIRE(owner.driver.launch_graph(exec, owner.stream) == 0);
+    owner.synchronise();
+    CHECK(hy[0] == 9);
+    CHECK(owner.driver.destroy_exec(exec) == 0);
+  }
+}
+
+TEST_CASE("a session closes in the capture in which a round that waits was refused") {
+  const Clean clean;
+  const Owner owner;
+  const Graph g;
+  int rounds = 0;
+  SUBCASE("before the first round") {}
+  SUBCASE("after the first round") { rounds = 1; }
+  SUBCASE("with a plan of its copies") { rounds = 3; }
+  auto session = open<P>(g.graph, owner.options());
+  for (int r = 0; r < rounds; ++r) CHECK(run(session, g, 1).second);
+  REQUIRE(cuStreamBeginCapture_v2(owner.stream, 1) == 0);
+  CHECK(run(session, g, 2).first == Status{Errc::busy});
+  CHECK(session.close().ok());
+  CHECK(owner.driver.destroy_exec(owner.end_capture()) == 0);
+  CHECK(misuses() == "");
+}
+
+TEST_CASE("rounds in flight run, and their session closes, while the owner captures the stream") {
+  const Clean clean;
+  const Owner owner;
+  Copy g(Graph::n);
+  for (const int mode : {0, 1, 2}) {
+    CAPTURE(mode);
+    auto session = open_pipelined<P, 2>(g.graph, owner.options());
+    Floats x(Graph::n, 1), y(Graph::n), z(Graph::n);
+    const auto before = session.submit_round(bind(g.x, x), bind(g.y, y));
+    REQUIRE(cuStreamBeginCapture_v2(owner.stream, mode) == 0);
+    CHECK(session.wait(before).ok());
+    CHECK(y == Floats(Graph::n, 2));
+    const auto during = session.submit_round(bind(g.x, x), bind(g.y, z));
+    while (session.poll() != 0) std::this_thread::yield();
+    CHECK(session.wait(during).ok());
+    CHECK(z == Floats(Graph::n, 2));
+    CHECK(session.close().ok());
+    CHECK(owner.driver.destroy_exec(owner.end_capture()) == 0);
+  }
+  CHECK(misuses() == "");
+}
+
+namespace {
+
+/// The owner's work: a kernel that runs until it is told to end, or for a minute, so that the test ends in any case.
+struct UntilTold {
+  static constexpr std::string_view name = "until_told";
+  static constexpr auto core = CoreType::vector;
+  static inline std::atomic<bool> is_told{false}, has_ended{false};
+  static void run(In<float> x, Out<float> y) {
+    for (int ms = 0; ms < 60'000 && !is_told; ++ms) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    y[0] = x[0];
+    has_ended = true;
+  }
+};
+
+}  // namespace
+
+TEST_CASE("a session opens and closes without waiting for what is on the caller's stream") {
+  const Clean clean;
+  const Owner owner;
+  Graph g;
+  Graph zeroed;
+  const auto kept = zeroed.graph.workspace<float>("kept", {Graph::n});
+  zeroed.graph.zero(kept, Zeroed::once);
+  zeroed.graph.add<kernels::Accumulate>(zeroed.x, kept);
+  TaskGraph work;
+  const auto x = work.input<float>("x", {1});
+  const auto y = work.output<float>("y", {1});
+  work.add<UntilTold>(x, y);
+  UntilTold::is_told = UntilTold::has_ended = false;
+  auto owners = open<P>(work, owner.options());
+  {
+    const PinnedArray<float, P> in(owners.platform(), 1);
+    PinnedArray<float, P> out(owners.platform(), 1);
+    REQUIRE(owners.enqueue_round(bind(x, in), bind(y, out)).ok());
+    auto session = open<P>(g.graph, owner.options());
+    auto another = open<P>(zeroed.graph, owner.options());
+    CHECK(!UntilTold::has_ended);
+    UntilTold::is_told = true;
+    REQUIRE(owners.wait_for_enqueued().ok());
+    const auto waits = calls("cuStreamSynchronize") + calls("cuStreamQuery");
+    CHECK(session.close().ok());
+    CHECK(another.close().ok());
+    CHECK(calls("cuStreamSynchronize") + calls("cuStreamQuery") == waits);
+  }
 }

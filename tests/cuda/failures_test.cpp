@@ -207,6 +207,23 @@ TEST_CASE("a device that does not finish in time poisons, and closing does not w
   CHECK(misuses().empty());
 }
 
+TEST_CASE("the time limit of a round holds however often the thread asks before it sleeps") {
+  const Clean clean;
+  const Graph g;
+  P::Options options;
+  options.timeout_ms = 100;
+  options.spins = 1U << 24U;
+  {
+    auto session = test::open_in_time([&] { return open<P>(g.graph, options); });
+    rondo_cuda_stand_in_hang();
+    const auto asked = calls("cuStreamQuery");
+    CHECK(run(session, g, 2.0F).first.code() == Errc::timed_out);
+    CHECK(calls("cuStreamQuery") - asked < options.spins);
+    CHECK(!session.close().ok());
+    rondo_cuda_stand_in_end_process();
+  }
+}
+
 TEST_CASE("rounds in flight on a device that does not finish fail in time") {
   const Clean clean;
   const Graph g;
@@ -258,6 +275,20 @@ TEST_CASE("where the driver cannot capture a library call, tasks are launched on
     CHECK(session.close().ok());
     CHECK(has(Logging::lines, "while it was captured; tasks were launched one by one"));
   }
+}
+
+TEST_CASE("the log says that a library call was not captured, also if all rounds were in flight") {
+  const Clean clean;
+  Graph g;
+  g.graph.add_call("count", {reads(g.w)}, [](const LibraryCall&) {});
+  rondo_cuda_stand_in_fault("cuStreamBeginCapture", 0, 801);
+  auto session = open_pipelined<P, 2, Logging>(g.graph);
+  const Floats x(Graph::n, 1), w(Graph::n, 1);
+  Floats y(Graph::n), s(Graph::n, 10);
+  CHECK(session.wait(session.submit_round(bind(g.x, x), bind(g.w, w), bind(g.y, y), bind(g.s, s))).ok());
+  Logging::lines.clear();
+  CHECK(session.close().ok());
+  CHECK(has(Logging::lines, "cuStreamBeginCapture returned 801 for the library call of task 'count' while it was"));
 }
 
 TEST_CASE("whichever call of the driver fails, and whenever, it is told, no result is wrong, and nothing is left") {

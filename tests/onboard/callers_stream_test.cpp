@@ -163,6 +163,32 @@ TEST_CASE("Rounds in flight, of many shapes and with a clock run beside a caller
   }
 }
 
+TEST_CASE_TEMPLATE("Rounds in flight run, and their session closes, while the owner captures the stream", P,
+                   A2A3OverStandIn, A5OverStandIn) {
+  if (std::getenv("RONDO_TEST_WITHOUT") != nullptr) return;
+  const Clean clean;
+  const Owner owner;
+  Graph g;
+  Floats x(n, 3), w(n, 1), y(n), z(n), s(n, 10);
+  for (const int mode : {capture_global, capture_thread_local, capture_relaxed}) {
+    CAPTURE(mode);
+    auto session = open_pipelined<P, 2>(g.graph, owner.options<P>());
+    const auto before = session.submit_round(bind(g.x, x), bind(g.w, w), bind(g.y, y), bind(g.s, s));
+    REQUIRE(owner.c.capture_begin(owner.stream, mode) == 0);
+    CHECK(session.wait(before).ok());
+    CHECK(y == Floats(n, 12));
+    const auto during = session.submit_round(bind(g.x, x), bind(g.w, w), bind(g.y, z), bind(g.s, s));
+    while (session.poll() != 0) std::this_thread::yield();
+    CHECK(session.wait(during).ok());
+    CHECK(z == Floats(n, 12));
+    CHECK(session.close().ok());
+    RunInstance graph = nullptr;
+    CHECK(owner.c.capture_end(owner.stream, &graph) == 0);
+    CHECK(owner.c.destroy_instance(graph) == 0);
+  }
+  CHECK(misuses() == "");
+}
+
 TEST_CASE_TEMPLATE("On a caller's stream a session waits only where it says so, and leaves the stream as it was", P,
                    A2A3OverStandIn, A5OverStandIn) {
   const Clean clean;

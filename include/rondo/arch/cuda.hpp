@@ -22,9 +22,7 @@ struct Cuda : CommonFacts {
   static constexpr std::uint32_t max_graph_tensors = 1024;
 
   // Properties of NPUs that a GPU does not have.
-  static constexpr std::uint32_t aicpu_threads = 0;
   static constexpr std::uint32_t aicpu_schedulers = 0;
-  static constexpr std::uint64_t counter_hz = 1'000'000'000;
   static constexpr bool has_fp8 = true;
 };
 static_assert(Arch<Cuda>);

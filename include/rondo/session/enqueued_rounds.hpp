@@ -41,10 +41,10 @@ class EnqueuedRounds : public Base {
 
   /// Binds other device memory, other host inputs or other scalars for the next replay of a recorded round. Call it
   /// before the replay, on the same thread and for the same stream. Copies only what changed in the args table. Bind
-  /// the same host memory as in the recorded round. Errors: as enqueue_round(); also fixed_address, naming the tensor,
-  /// if no recorded round copies the memory that this call would copy for it, or if this call binds device memory in
-  /// place where the recorded round copies; invalid_argument if nothing was recorded; busy while the stream is being
-  /// captured.
+  /// the same host memory as in the recorded round; what is bound to a held input does not matter. Errors: as
+  /// enqueue_round(); also fixed_address, naming the tensor, if no recorded round copies the memory that this call
+  /// would copy for it, or if this call binds device memory in place where the recorded round copies; invalid_argument
+  /// if nothing was recorded; busy while the stream is being captured.
   template <BoundPair... B>
   Status refresh_for_replay(const B&... pairs) noexcept {
     check<B...>();
@@ -113,7 +113,8 @@ class EnqueuedRounds : public Base {
     if (!stream.has_recorded()) return Status{Errc::invalid_argument};
     for (const Binding& b : bindings) {
       const std::size_t p = instance.port_of(b.key);
-      if (p == instance.port_count() || is_carried_in_args(instance.record(p).direction)) continue;
+      if (p == instance.port_count() || is_carried_in_args(instance.record(p).direction) || instance.is_held(p))
+        continue;
       if (!stream.is_recorded(instance.tensor(p), instance.copied_memory(p, b))) {
         return Status::of_tensor(Errc::fixed_address, index(b.key.tensor()));
       }
@@ -134,8 +135,8 @@ class EnqueuedRounds : public Base {
     auto& instance = this->instances_[0];
     Status status;
     for (std::size_t p = 0; p < bindings.size() && status.ok(); ++p) {
-      status =
-          this->platform_.callers_stream().note_recorded(instance.tensor(p), instance.copied_memory(p, bindings[p]));
+      const void* const copied = instance.is_held(p) ? nullptr : instance.copied_memory(p, bindings[p]);
+      status = this->platform_.callers_stream().note_recorded(instance.tensor(p), copied);
     }
     return status;
   }

@@ -65,20 +65,20 @@ class StreamCalls {
   [[nodiscard]] Result synchronize(Stream stream, std::int32_t timeout_ms) const noexcept {
     if (timeout_ms < 0) return calls_->synchronize(stream);
     const InRelaxedMode relaxed(*calls_);  // so that another thread's capture is not ended by a query
-    for (std::uint32_t i = 0; i < spins_; ++i) {
-      if (const Result code = calls_->query_stream(stream); code != not_ready) return code;
-    }
     const std::int64_t end_ms = streams::now_ms() + timeout_ms;
-    for (;;) {
-      const Result code = calls_->query_stream(stream);
-      if (code != not_ready) return code;
+    for (std::uint64_t queries = 1;; ++queries) {
+      if (const Result code = calls_->query_stream(stream); code != not_ready) return code;
+      if (queries < spins_ && queries % queries_per_look != 0) continue;
       if (streams::now_ms() >= end_ms) return waited_too_long;
+      if (queries < spins_) continue;
       const timespec pause{0, 50'000};
       (void)nanosleep(&pause, nullptr);
     }
   }
 
  private:
+  static constexpr std::uint64_t queries_per_look = 1024;  ///< at the clock, before the first sleep
+
   const Calls* calls_;
   std::uint32_t spins_;
 };

@@ -49,6 +49,7 @@ template <class RoundEvents = streams::NoRoundEvents>
 class Cuda : public streams::DevicePlatform<arch::Cuda, cuda::Parts, RoundEvents> {
   using Base = streams::DevicePlatform<arch::Cuda, cuda::Parts, RoundEvents>;
   using Base::callers_, Base::decide_, Base::device_, Base::host_, Base::last_, Base::memory_, Base::options_;
+  using OnOwnStream = streams::OnOwnStream<cuda::Device>;
 
  public:
   /// The platform of sessions whose policies have `using Time = DeviceTime`.
@@ -73,18 +74,25 @@ class Cuda : public streams::DevicePlatform<arch::Cuda, cuda::Parts, RoundEvents
   }
   /// Sets device memory to zero between rounds, and waits.
   Status fill_zeros(DevicePtr<std::byte> to, Bytes size) noexcept {
+    const OnOwnStream own(device_);
     cuda::Result code = device_.enter();
-    device_.work_begins();
-    if (code == cuda::success) code = device_.driver().set(to.address(), 0, size.value, device_.stream());
+    if (code == cuda::success) {
+      device_.work_begins();
+      code = device_.driver().set(to.address(), 0, size.value, device_.stream());
+    }
     return code == cuda::success ? this->wait() : this->noted("cuMemsetD8Async", code);
   }
 
   /// Loads a graph. @throws Error as the constructor of cuda::Program does
   template <class Graph>
   [[nodiscard]] Program load(const Graph& graph, args::ArgsTable& args) {
+    const OnOwnStream own(device_);
     device_.must(cuda::Api::enter, device_.enter());
     this->prepare(graph.view());
     return Program(device_, options_, graph.view(), args, host_, decide_, [this](const Program& program) {
+      // A round on the caller's stream would not wait for what is on this one.
+      if (device_.callers_stream() != nullptr) device_.must(cuda::Api::synchronize, device_.wait());
+      if (refusal_.empty()) refusal_ = program.refusal();
       if (!program.host_decides()) return;
       why_host_decides_ = program.why_host_decides();
       callers_.host_decides_loops();
@@ -104,8 +112,8 @@ class Cuda : public streams::DevicePlatform<arch::Cuda, cuda::Parts, RoundEvents
 
   template <class Sink>
   void remarks(Moment when, Sink&& sink) const noexcept {
-    if (when == Moment::closing && last_ != nullptr && !last_->refusal().empty()) {
-      sink(Error::Text{last_->refusal().c_str(), " while it was captured; tasks were launched one by one"}.c_str());
+    if (when == Moment::closing && !refusal_.empty()) {
+      sink(Error::Text{refusal_.c_str(), " while it was captured; tasks were launched one by one"}.c_str());
     }
     if (when != Moment::opening) return;
     if (!this->can_refresh_args()) sink(this->refresh_.remark());
@@ -129,6 +137,7 @@ class Cuda : public streams::DevicePlatform<arch::Cuda, cuda::Parts, RoundEvents
   }
 
   const char* why_host_decides_ = "";
+  Error::Text refusal_;  ///< of the first program with a library call that could not be captured
 };
 static_assert(check_platform<Cuda<>>() && check_platform<Cuda<>::Timed>());
 

@@ -9,10 +9,12 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 
 namespace rondo::platform::cuda {
 
-/// One device, open for one session, with the stream on which the session's work runs in order.
+/// One device, open for one session, with the stream on which the session's work runs in order. What opens a session
+/// runs on a stream of its own.
 ///
 /// Lifetime: immovable. Thread safety: one thread at a time, not always the same. Errors: the constructor throws; the
 /// other members return codes, and failure_text() is the driver's description of the last failure. Cost on the hot
@@ -30,9 +32,7 @@ class Device {
         calls_{runtime_.calls(), options.spins} {
     try {
       must(Api::enter, enter());
-      Stream& own = options_.stream == nullptr ? stream_ : aside_;
-      must(Api::create_stream, calls().create_stream(&own, 0, stream_non_blocking));
-      if (options_.stream != nullptr) stream_ = options_.stream;
+      must(Api::create_stream, calls().create_stream(&stream_, 0, stream_non_blocking));
       void* memory = nullptr;
       must(Api::malloc_host, calls().malloc_host(&memory, snapshot_bytes));
       snapshots_ = static_cast<std::byte*>(memory);
@@ -107,6 +107,12 @@ class Device {
   /// The caller's stream; null if there is none.
   [[nodiscard]] Stream callers_stream() const noexcept { return options_.stream; }
   [[nodiscard]] std::int32_t timeout_ms() const noexcept { return options_.timeout_ms; }
+  /// Sends work to the caller's stream from now on, if there is one, or to the session's own again; does not wait.
+  void use_callers_stream(bool is_wanted) noexcept {
+    if (options_.stream == nullptr || is_wanted == (stream_ == options_.stream)) return;
+    std::swap(stream_, other_stream_);
+    std::swap(is_busy_, is_other_busy_);
+  }
   /// Makes the context the calling thread's, and queries whether the caller's stream is being captured; see
   /// streams::Capture. If it is, and the driver is too old for a round to become part of that capture, fails.
   [[nodiscard]] Result capture_state(int& state) noexcept {
@@ -139,7 +145,7 @@ class Device {
       return code;
     }
     is_busy_ = may_go_on(code);
-    if (!is_busy_) snapshots_used_ = 0;
+    if (!is_busy_ && stream_ == snapshots_on_) snapshots_used_ = 0;
     return code;
   }
   /// Waits for a stream, up to the time limit of the options.
@@ -191,10 +197,10 @@ class Device {
   [[nodiscard]] Result give_back(void* memory) const noexcept {
     return released(driver().free(reinterpret_cast<std::uintptr_t>(memory)));
   }
-  /// Copies and waits. The stream must be idle; null: a stream beside the caller's, which may be being captured.
+  /// Copies and waits. The stream must be idle; null: the session's own beside the caller's, which may be captured.
   [[nodiscard]] Result copy_now(void* to, const void* from, std::uint64_t size, int kind,
                                 Stream stream) const noexcept {
-    if (stream == nullptr) stream = aside_;
+    if (stream == nullptr) stream = stream_ == options_.stream ? other_stream_ : stream_;
     const Result code = calls().copy_async(to, size, from, size, kind, stream);
     return code == success ? calls().synchronize(stream, options_.timeout_ms) : code;
   }
@@ -209,21 +215,20 @@ class Device {
     __builtin_memcpy(staged, from, size);
     snapshots_used_ = align_up(snapshots_used_ + size, 64);
     if (snapshots_used_ > snapshot_bytes) snapshots_used_ = snapshot_bytes;
+    snapshots_on_ = stream_;
     return calls().copy_async(to, size, staged, size, streams::host_to_device, stream_);
   }
 
   /// Waits, and destroys the stream; there will be no other. @returns the first failure
   Result stop() noexcept {
-    Result first = stream_ == nullptr ? success : wait();
-    if (first == waited_too_long && !is_gone()) first = wait();
-    if (stream_ == nullptr && aside_ == nullptr && snapshots_ == nullptr) return first;
+    Result first = wait_to_end();
+    use_callers_stream(false);
+    keep_first(first, wait_to_end());
+    if (stream_ == nullptr && snapshots_ == nullptr) return first;
     keep_first(first, enter_to_release());
-    if (stream_ != nullptr && options_.stream == nullptr) keep_first(first, calls().destroy_stream(stream_));
-    if (aside_ != nullptr) keep_first(first, calls().destroy_stream(aside_));
+    if (stream_ != nullptr) keep_first(first, calls().destroy_stream(stream_));
     if (snapshots_ != nullptr) keep_first(first, calls().free_host(snapshots_));
-    stream_ = aside_ = nullptr;
-    snapshots_ = nullptr;
-    is_busy_ = false;
+    forget_streams();
     return first;
   }
   /// Releases the device, which must not be used afterwards.
@@ -270,9 +275,17 @@ class Device {
   }
   [[gnu::cold]] void give_up() noexcept {
     calls_ = StreamCalls{no_calls(), 0};
-    stream_ = aside_ = nullptr;
+    forget_streams();
+  }
+  void forget_streams() noexcept {
+    stream_ = other_stream_ = nullptr;
     snapshots_ = nullptr;
-    is_busy_ = false;
+    is_busy_ = is_other_busy_ = false;
+  }
+  /// Waits, a second time if the work is late, which abandons the device if it is late again.
+  [[nodiscard]] Result wait_to_end() noexcept {
+    const Result code = wait();
+    return code == waited_too_long && !is_gone() ? wait() : code;
   }
 
   const char* platform_;
@@ -282,11 +295,13 @@ class Device {
   Context context_;
   StreamCalls calls_;
   Stream stream_ = nullptr;
-  Stream aside_ = nullptr;          ///< a stream of the session's own, if stream_ is the caller's
+  Stream other_stream_ = options_.stream;  ///< the caller's, or the session's own while that is in use
+  bool is_other_busy_ = false;
   std::uint64_t capture_ = 0;       ///< of the caller's stream: the number of the capture that was found last
   std::uint64_t recorded_in_ = 0;   ///< the number of the capture with the last round; 0: none
   std::byte* snapshots_ = nullptr;  ///< pinned; free again when the device is idle
   std::uint64_t snapshots_used_ = 0;
+  Stream snapshots_on_ = nullptr;  ///< the stream of the last snapshot
   bool is_busy_ = false;
   int timeouts_ = 0;
   Error::Text text_;

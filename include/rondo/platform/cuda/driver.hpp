@@ -28,18 +28,9 @@ inline constexpr Result success = 0;
 inline constexpr Result invalid_value = 1;
 inline constexpr Result out_of_memory = 2;
 inline constexpr Result not_initialised = 3;
-inline constexpr Result no_device = 100;
-inline constexpr Result invalid_image = 200;
-inline constexpr Result invalid_context = 201;
-inline constexpr Result no_binary_for_gpu = 209;
-inline constexpr Result invalid_ptx = 218;
-inline constexpr Result ptx_needs_newer_driver = 222;
-inline constexpr Result invalid_handle = 400;
 inline constexpr Result not_found = 500;
 inline constexpr Result not_ready = 600;
 inline constexpr Result launch_timeout = 702;
-inline constexpr Result not_supported = 801;
-inline constexpr Result stream_capture_unsupported = 900;
 /// Rondo's own codes, which no driver returns.
 inline constexpr Result waited_too_long = -1;
 inline constexpr Result stream_is_captured = -2;
@@ -49,7 +40,6 @@ enum DeviceAttribute : int {
   max_threads_per_block = 1,
   max_grid_x = 5,
   max_shared_per_block = 8,
-  multiprocessors = 16,
   compute_major = 75,
   compute_minor = 76,
   max_shared_opt_in = 97,
@@ -57,7 +47,6 @@ enum DeviceAttribute : int {
 enum FunctionAttribute : int { function_max_threads = 0, function_shared_bytes = 1, function_max_dynamic_shared = 8 };
 
 inline constexpr std::uint32_t stream_non_blocking = 1;
-inline constexpr std::uint32_t event_blocking_sync = 1;
 inline constexpr std::uint32_t event_no_timing = 2;
 inline constexpr std::uint32_t host_portable = 1;
 inline constexpr int capture_thread_local = 1;

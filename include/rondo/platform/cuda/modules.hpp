@@ -24,8 +24,8 @@ class Modules {
   Modules(const Modules&) = delete;
   Modules& operator=(const Modules&) = delete;
 
-  /// The kernel of this name. @throws Error invalid_argument (no such file, no such kernel), unsupported (a module for
-  /// another chip or a newer driver), and errors of the driver
+  /// The kernel of this name. @throws Error as read_file() does, invalid_argument (an empty file, no such kernel),
+  /// unsupported (a module for another chip or a newer driver), and errors of the driver
   [[nodiscard]] Function find(std::string_view name) {
     std::vector<char> entry(name.begin(), name.end());
     entry.push_back('\0');
@@ -67,10 +67,10 @@ class Modules {
   /// The bytes of a module. They are followed by a 0, which ends PTX.
   [[nodiscard]] std::string bytes_of(const CudaModule& source) const {
     if (source.file == nullptr) return {reinterpret_cast<const char*>(source.data.data()), source.data.size()};
-    std::string contents = rondo::detail::contents_of(source.file);
+    std::string contents = rondo::detail::read_file(source.file, "the kernel module cannot be read; see docs/cuda.md");
     if (!contents.empty()) return contents;
     throw Error(Errc::invalid_argument, Error::Text{device_.platform(), ": the kernel module ", source.file,
-                                                    " is not there, or empty; compile it, see docs/cuda.md"});
+                                                    " is empty; compile it, see docs/cuda.md"});
   }
 
   void load(const CudaModule& source) {

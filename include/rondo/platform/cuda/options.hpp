@@ -17,18 +17,19 @@
 namespace rondo {
 
 /// Kernels as a compiler wrote them: PTX, a cubin or a fatbin, in a file or in memory. A kernel's name in the graph is
-/// the name of its entry.
+/// the name of its entry. The path, or the bytes, are not copied. They must live until the session is open; for a
+/// session of many shapes, which loads the modules anew for a new shape, until it is closed.
 struct CudaModule {
-  /// The file that is read when a session opens; the path is not copied. Null: `data` holds the module.
+  /// The file. Null: `data` holds the module.
   const char* file = nullptr;
   /// The module, if it is in memory.
   std::span<const std::byte> data{};
 
-  /// A file, which is read when a session opens. The path is not copied.
+  /// A file, which is read when a session opens, or prepares a new shape.
   [[nodiscard]] static CudaModule from_file(const char* path) noexcept { return {path, {}}; }
-  /// A module in memory. The bytes must stay until the session is open.
+  /// A module in memory.
   [[nodiscard]] static CudaModule from_memory(std::span<const std::byte> bytes) noexcept { return {nullptr, bytes}; }
-  /// PTX in memory. The text must stay until the session is open.
+  /// PTX in memory.
   [[nodiscard]] static CudaModule from_text(std::string_view ptx) noexcept {
     return {nullptr, std::as_bytes(std::span<const char>(ptx.data(), ptx.size()))};
   }
@@ -59,7 +60,8 @@ struct Options {
   /// The number of the device, as the driver counts.
   std::uint32_t device = 0;
   /// The modules with the graph's kernels. They are searched in this order while the session opens, then the modules
-  /// that rondo_add_cuda_kernels() embedded in the program.
+  /// that rondo_add_cuda_kernels() embedded in the program. The list, like the modules, must live until the session is
+  /// open; for a session of many shapes, until it is closed.
   std::span<const CudaModule> kernels{};
   /// A CUstream of the caller, on which rounds run instead of the session's own stream. It must belong to the device's
   /// primary context and outlive the session. While it is in capture mode, enqueue_round() records a round in that

@@ -17,7 +17,6 @@ class OwnModule {
   explicit OwnModule(Device& device) noexcept : device_{device} {}
   OwnModule(const OwnModule&) = delete;
   OwnModule& operator=(const OwnModule&) = delete;
-  ~OwnModule() = default;
 
   /// Loads the module. `what` names it in errors. @returns false if the driver cannot compile it
   [[nodiscard]] bool load(const char* ptx, const char* what) {

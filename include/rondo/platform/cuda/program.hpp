@@ -36,13 +36,12 @@ class Program {
   /// The number of threads in a block of a kernel that does not state it.
   static constexpr std::uint32_t default_threads = 256;
 
-  /// Calls `loaded(*this)` at the end.
+  /// Precondition: the device is the calling thread's. Calls `loaded(*this)` at the end.
   /// @throws Error invalid_argument (a kernel is in no module), limit_exceeded (threads, blocks or shared memory beyond
   /// the device's limits), unsupported (a module for another chip), and errors of the driver
   Program(Device& device, const Options& options, const graph::GraphView& view, args::ArgsTable& args,
           streams::LoopHost& host, DecideKernel& decide, const auto& loaded)
       : Program(device, options, view, host) {
-    device_.must(Api::enter, device_.enter());
     place_launches(args);
     const bool can_capture = library_calls_.empty() || driver().captures();
     const bool is_wanted = options.graph && !options.wait_after_each_task;
@@ -191,8 +190,10 @@ class Program {
     if (shared <= of_device(max_shared_per_block)) return;
     const std::uint32_t most_shared = std::max(of_device(max_shared_opt_in), of_device(max_shared_per_block));
     if (shared > most_shared) fail(shared, " bytes of shared memory", most_shared);
-    device_.must("cuFuncSetAttribute", driver().set_function_attribute(launch.function, function_max_dynamic_shared,
-                                                                       static_cast<int>(launch.shared_bytes)));
+    std::uint32_t most = launch.shared_bytes;  // of all tasks that run this entry
+    for (const Launch& l : launches_) most = l.function == launch.function ? std::max(most, l.shared_bytes) : most;
+    device_.must("cuFuncSetAttribute",
+                 driver().set_function_attribute(launch.function, function_max_dynamic_shared, static_cast<int>(most)));
   }
 
   [[nodiscard]] std::span<Launch> section(std::uint32_t number) noexcept {

@@ -36,23 +36,6 @@ struct Parts {
   using Program = onboard::Program;
 };
 
-/// While it lives, work goes to the session's own stream, as in set-up; afterwards to the caller's, if there is one,
-/// or, if told so, to the one before.
-class OnOwnStream {
- public:
-  explicit OnOwnStream(Device& device, bool goes_back = false) noexcept
-      : device_{device}, is_callers_next_{!goes_back || device.stream() == device.callers_stream()} {
-    device_.use_callers_stream(false);
-  }
-  OnOwnStream(const OnOwnStream&) = delete;
-  OnOwnStream& operator=(const OnOwnStream&) = delete;
-  ~OnOwnStream() { device_.use_callers_stream(is_callers_next_); }
-
- private:
-  Device& device_;
-  bool is_callers_next_;
-};
-
 }  // namespace onboard
 
 /// A real NPU through the ACL runtime. It has device memory, pinned staging and a stream; the graph is
@@ -176,7 +159,7 @@ class Onboard : public streams::DevicePlatform<A, onboard::Parts<A>, RoundEvents
   template <class Runtime, class Graph>
   using Orchestration = onboard::Orchestration<Onboard, Runtime, Graph>;
   /// While it lives, work goes to the session's own stream.
-  using OnOwnStream = onboard::OnOwnStream;
+  using OnOwnStream = streams::OnOwnStream<onboard::Device>;
   [[nodiscard]] const Options& options() const noexcept { return options_; }
 
   /// Loads the program that builds the graph. @throws Error as the constructor of onboard::Orchestrator does
@@ -202,7 +185,9 @@ class Onboard : public streams::DevicePlatform<A, onboard::Parts<A>, RoundEvents
   // --- reports
   template <class Sink>
   void remarks(Moment when, Sink&& sink) const noexcept {
-    if (when == Moment::closing && last_ != nullptr) last_->remarks(sink);
+    for (const Program* const program : loaded_) {
+      if (when == Moment::closing && program->remarks(sink)) break;  // the others would say the same
+    }
     if (when != Moment::opening) return;
     if (!has_virtual_memory()) sink("no virtual memory; blocks are allocated one by one");
     if (!this->can_refresh_args()) sink(this->refresh_.remark());

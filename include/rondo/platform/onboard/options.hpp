@@ -26,7 +26,8 @@ struct KernelNumber {
 /// Kernels as the vendor's compiler wrote them: a file, or its bytes in memory. A kernel has the same name in the graph
 /// and in the binary. If an old runtime cannot find kernels by name, Rondo asks it by number: the number that the
 /// compiler wrote into the binary, which you give in `numbers`, or else the digits after the last _ of the name
-/// (kernel_7: 7).
+/// (kernel_7: 7). The path, the bytes and the numbers are not copied. They must live until the session is open; for a
+/// session of many shapes, which loads the binaries anew for a new shape, until it is closed.
 struct KernelBinary {
   /// The path of the file; null if the binary is in memory.
   const char* file = nullptr;
@@ -35,11 +36,11 @@ struct KernelBinary {
   /// The numbers of kernels, for runtimes that cannot find kernels by name.
   std::span<const KernelNumber> numbers{};
 
-  /// A file, which is read when a session opens. The path is not copied.
+  /// A file, which is read when a session opens, or prepares a new shape.
   [[nodiscard]] static KernelBinary from_file(const char* path) noexcept { return {path}; }
-  /// A binary in memory. The bytes must stay until the session is open.
+  /// A binary in memory.
   [[nodiscard]] static KernelBinary from_memory(std::span<const std::byte> bytes) noexcept { return {nullptr, bytes}; }
-  /// Returns this binary with numbers, which must stay until the session is open.
+  /// Returns this binary with numbers.
   [[nodiscard]] KernelBinary with_numbers(std::span<const KernelNumber> list) const noexcept {
     return {file, data, list};
   }
@@ -86,7 +87,8 @@ enum class Completion : std::uint8_t {
 struct Options {
   /// The number of the device.
   std::uint32_t device = 0;
-  /// The binaries that contain the graph's kernels. They are searched in this order when the session opens.
+  /// The binaries that contain the graph's kernels. They are searched in this order when the session opens. The list,
+  /// like the binaries, must live until then; for a session of many shapes, until it is closed.
   std::span<const KernelBinary> kernels{};
   /// The program that builds the graph, for runtimes that build it on the device.
   OrchestratorBinary orchestrator{};

@@ -128,9 +128,9 @@ class Program {
     if (!sections_.empty()) return std::find(sections_.begin(), sections_.end(), nullptr) == sections_.end();
     return instance_ != nullptr || after_fill_ != nullptr || set_aside_ != nullptr;
   }
-  /// What the runtime refused, for the session's log.
+  /// What the runtime refused, for the session's log. @returns whether there was something
   template <class Sink>
-  void remarks(Sink&& sink) const noexcept {
+  bool remarks(Sink&& sink) const noexcept {
     const Error::Text refused{"the runtime refused ", refusals_, " captures; tasks were launched one by one"};
     if (refusals_ != 0) sink(refused.c_str());
     if (capture_.is_unlike_other)
@@ -138,6 +138,7 @@ class Program {
     const Error::Text fewer{"the runtime had ", streams(), " of the ", wanted_streams_,
                             " streams over which the graph's tasks were to be spread"};
     if (streams() < wanted_streams_) sink(fewer.c_str());
+    return refusals_ != 0 || capture_.is_unlike_other || streams() < wanted_streams_;
   }
   /// The number of refused captures and replays.
   [[nodiscard]] std::uint32_t refusals() const noexcept { return refusals_; }

@@ -17,6 +17,24 @@ namespace rondo::platform::streams {
 /// Whether a stream is being captured, with the values of the runtimes.
 enum Capture : int { not_captured = 0, being_captured = 1, capture_lost = 2 };
 
+/// While it lives, work goes to the session's own stream, as in set-up; afterwards to the caller's, if there is one,
+/// or, if told so, to the one before.
+template <class Device>
+class OnOwnStream {
+ public:
+  explicit OnOwnStream(Device& device, bool goes_back = false) noexcept
+      : device_{device}, is_callers_next_{!goes_back || device.stream() == device.callers_stream()} {
+    device_.use_callers_stream(false);
+  }
+  OnOwnStream(const OnOwnStream&) = delete;
+  OnOwnStream& operator=(const OnOwnStream&) = delete;
+  ~OnOwnStream() { device_.use_callers_stream(is_callers_next_); }
+
+ private:
+  Device& device_;
+  bool is_callers_next_;
+};
+
 /// Puts the steps of a round on a stream of the caller's and waits for nothing. While the owner captures the stream, a
 /// round becomes part of the owner's graph. An event comes after each round: to wait for rounds, the session queries
 /// that event, and never waits for the stream itself.

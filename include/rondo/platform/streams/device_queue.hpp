@@ -19,7 +19,8 @@ namespace rondo::platform::streams {
 /// round's tasks wait for an event that is recorded after the tasks of each round. The device continues after a failed
 /// task, and only the stream on which the task ran reports the failure; so the queue waits for that stream, and no
 /// other round has tasks on it. Every slot has pinned staging, so the inputs have been read when copy_in returns.
-/// Tensors that lie close together on the device are copied together.
+/// Tensors that lie close together on the device are copied together. A caller's stream may be captured meanwhile,
+/// since nothing here uses it.
 ///
 /// Lifetime: the device outlives it; close() or the destructor releases its resources. Thread safety: one thread at a
 /// time. Errors: the constructor throws. If a call is refused, its round fails and nothing of it is in flight; if the
@@ -49,7 +50,7 @@ class DeviceQueue {
         outputs_(slots * outputs),
         max_outputs_{outputs} {
     try {
-      device_.must(Api::enter, device_.enter());
+      device_.must(Api::enter, device_.enter_to_release());
       for (Slot& slot : slots_) {
         create(slot.stream);
         for (Event* const event : {&slot.computed, &slot.done}) {
@@ -73,7 +74,7 @@ class DeviceQueue {
     const std::uint64_t wanted = align_up(bytes.value, 64);
     const std::uint64_t room = wanted < most_room_ ? wanted : most_room_;
     if (room <= room_) return;
-    device_.must(Api::enter, device_.enter());
+    device_.must(Api::enter, device_.enter_to_release());
     for (Slot& slot : slots_) {
       if (slot.staged >= 2 * room) continue;
       void* memory = nullptr;
@@ -92,11 +93,11 @@ class DeviceQueue {
     if (!has_launched_) [[unlikely]]
       await_set_up(s);
     std::byte* const staged = gather(s.in, s.staging, to.address(), size.value, [&] {
-      if (s.in.end != s.in.begin) then(s, Api::enter, [&] { return device_.enter(); });
+      if (s.in.end != s.in.begin) then(s, Api::enter, [&] { return device_.enter_to_release(); });
       flush(s, s.in, host_to_device);
     });
     if (staged == nullptr) [[unlikely]]
-      return copy_at_once(s, pointer(to.address()), from, size, host_to_device);
+      return copy_at_once(s, pointer(to.address()), from, size);
     __builtin_memcpy(staged, from, size.value);
     return noted(s.code);
   }
@@ -113,7 +114,7 @@ class DeviceQueue {
   Status launch(std::uint32_t slot, Program& program) noexcept {
     Slot& s = slots_[slot];
     call_ = Api::enter;
-    s.code = device_.enter();
+    s.code = device_.enter_to_release();
     s.program = &program;
     if (!has_launched_) [[unlikely]]
       await_set_up(s);
@@ -132,9 +133,8 @@ class DeviceQueue {
     Slot& s = slots_[slot];
     std::byte* const staged =
         gather(s.out, s.staging + room_, from.address(), size.value, [&] { return flush(s, s.out, device_to_host); });
-    if (staged == nullptr) [[unlikely]]
-      return copy_at_once(s, to, pointer(from.address()), size, device_to_host);
-    outputs_[slot * max_outputs_ + s.outputs++] = {to, staged, size.value};
+    s.has_unstaged = s.has_unstaged || staged == nullptr;
+    outputs_[slot * max_outputs_ + s.outputs++] = {to, staged, size.value, from.address()};
     return noted(s.code);
   }
   /// Reads what earlier rounds have written, and is over before later rounds launch, as if it were a task.
@@ -159,19 +159,22 @@ class DeviceQueue {
     Slot& s = slots_[slot];
     int status = 0;
     if (!broken_.ok()) return true;
-    if (device_.enter() != code_ok || calls().query_event(s.done, &status) != code_ok) return true;  // await() fails
+    const Code code = device_.enter_to_release();
+    if (code != code_ok || calls().query_event(s.done, &status) != code_ok) return true;  // await() fails
     return status == Api::event_complete;
   }
   void await(std::uint32_t slot) noexcept {
     Slot& s = slots_[slot];
     if (!broken_.ok()) return;
     call_ = Api::enter;
-    s.code = device_.enter();
+    s.code = device_.enter_to_release();
     then(s, Api::synchronize, [&] { return device_.synchronize(s.stream); });
   }
   Status deliver(std::uint32_t slot) noexcept {
     Slot& s = slots_[slot];
     Status status = broken_;
+    if (status.ok() && s.has_unstaged) [[unlikely]]
+      copy_unstaged(slot);
     if (status.ok() && s.code != code_ok) [[unlikely]]
       status = fail(s);
     if (status.ok()) {
@@ -179,7 +182,7 @@ class DeviceQueue {
       copy_outputs(slot);
     } else if (broken_.ok()) {
       // After the failure is reported, the caller may free memory that rounds use, and nothing waits for later rounds.
-      if (device_.enter() == code_ok) (void)settle(s.code);
+      if (device_.enter_to_release() == code_ok) (void)settle(s.code);
       broken_ = Status{Errc::poisoned}.poisoning();
     }
     reset(s);
@@ -188,7 +191,7 @@ class DeviceQueue {
   /// Waits for the slot's own work only: waiting for another stream would consume the failure that it has to report.
   void cancel(std::uint32_t slot) noexcept {
     Slot& s = slots_[slot];
-    Code code = device_.enter();
+    Code code = device_.enter_to_release();
     if (code == code_ok) code = device_.synchronize(s.stream);
     if (Api::status_of(code).poisoned()) [[unlikely]] {
       (void)settle(code);
@@ -233,8 +236,9 @@ class DeviceQueue {
   };
   struct Output {
     void* to = nullptr;
-    const std::byte* from = nullptr;
+    const std::byte* from = nullptr;  ///< null: staging has no room for it
     std::uint64_t size = 0;
+    std::uint64_t device = 0;
   };
   struct Slot {
     Stream stream = nullptr;
@@ -245,6 +249,7 @@ class DeviceQueue {
     Run in;
     Run out;
     std::size_t outputs = 0;
+    bool has_unstaged = false;   ///< whether staging has no room for some outputs
     Program* program = nullptr;  ///< the program that was launched
     Code code = code_ok;         ///< the first code other than ok
     [[no_unique_address]] RoundEvents events;
@@ -265,7 +270,7 @@ class DeviceQueue {
   }
 
   void enter(Slot& s) noexcept {
-    then(s, Api::enter, [&] { return device_.enter(); });
+    then(s, Api::enter, [&] { return device_.enter_to_release(); });
   }
   void copy(Slot& s, void* to, const void* from, std::uint64_t size, CopyKind kind) noexcept {
     then(s, Api::copy_async, [&] { return calls().copy_async(to, size, from, size, kind, s.stream); });
@@ -317,16 +322,29 @@ class DeviceQueue {
     if (s.code == code_ok) s.code = lost_;
     then(s, Api::synchronize, [&] { return device_.wait(); });
   }
-  /// Copies what does not fit into staging: inputs, such as the args table, to an idle slot; outputs after the tasks.
-  [[gnu::noinline]] Status copy_at_once(Slot& s, void* to, const void* from, Bytes size, CopyKind kind) noexcept {
+  /// Copies an input that does not fit into staging, such as the args table, to an idle slot.
+  [[gnu::noinline]] Status copy_at_once(Slot& s, void* to, const void* from, Bytes size) noexcept {
     enter(s);
-    if (kind == device_to_host) then(s, Api::synchronize, [&] { return device_.synchronize(s.stream); });
-    then(s, Api::copy, [&] { return device_.copy_now(to, from, size.value, kind, s.stream); });
+    then(s, Api::copy, [&] { return device_.copy_now(to, from, size.value, host_to_device, s.stream); });
     return noted(s.code);
+  }
+  /// Copies the outputs of a round that is over for which staging has no room. Before the others are delivered, since
+  /// the device may refuse such a copy.
+  [[gnu::noinline]] void copy_unstaged(std::uint32_t slot) noexcept {
+    Slot& s = slots_[slot];
+    const Output* const outputs = outputs_.data() + slot * max_outputs_;
+    enter(s);
+    for (std::size_t i = 0; i < s.outputs; ++i) {
+      const Output& o = outputs[i];
+      if (o.from != nullptr) continue;
+      then(s, Api::copy, [&] { return device_.copy_now(o.to, pointer(o.device), o.size, device_to_host, s.stream); });
+    }
   }
   void copy_outputs(std::uint32_t slot) noexcept {
     const Output* const outputs = outputs_.data() + slot * max_outputs_;
     for (std::size_t i = 0; i < slots_[slot].outputs; ++i) {
+      if (outputs[i].from == nullptr) [[unlikely]]
+        continue;
       __builtin_memcpy(outputs[i].to, outputs[i].from, outputs[i].size);
     }
   }
@@ -334,6 +352,7 @@ class DeviceQueue {
     s.in = {};
     s.out = {};
     s.outputs = 0;
+    s.has_unstaged = false;
     s.program = nullptr;
     s.code = code_ok;
   }
@@ -358,8 +377,8 @@ class DeviceQueue {
   void create(Stream& stream) {
     device_.must(Api::create_stream, calls().create_stream(&stream, 0, Api::stream_flags));
   }
-  /// Waits for everything, a second time if `so_far` reports a timeout; work that is late twice is aborted, with
-  /// everything that may wait for it. @returns the first failure
+  /// Waits for everything that is the session's own, a second time if `so_far` reports a timeout; work that is late
+  /// twice is aborted, with everything that may wait for it. @returns the first failure
   [[gnu::cold]] Code settle(Code so_far) noexcept {
     const auto is_late = [](Code code) { return Api::may_go_on(code) && Api::errc_of(code) == Errc::timed_out; };
     Code first = code_ok;
@@ -369,7 +388,7 @@ class DeviceQueue {
       keep_first(first, code);
       if (is_late(code)) so_far = code;
     };
-    wait_for(device_.stream());
+    if (device_.stream() != device_.callers_stream()) wait_for(device_.stream());
     for (const Slot& slot : slots_) wait_for(slot.stream);
     bool is_hung = false;
     for (Slot& slot : slots_) {
@@ -384,7 +403,7 @@ class DeviceQueue {
   RefreshKernel& refresh_;
   double& round_ns_;
   std::uint64_t& pinned_;    ///< bytes of staging of all slots
-  std::uint64_t most_room_;  ///< the most that `room_` may be; a round that copies more waits for its copies
+  std::uint64_t most_room_;  ///< the most that `room_` may be; what a round copies beyond it is not staged
   std::uint64_t room_ = 0;   ///< the bytes that a slot's staging has in each direction
   std::vector<Slot> slots_;
   std::vector<Output> outputs_;  ///< by slot

@@ -110,9 +110,9 @@ class Transfers {
   [[nodiscard, gnu::always_inline]] Code begin_launch() noexcept {
     if (device_.stream() == nullptr) [[unlikely]]
       return Api::code_not_open;
-    device_.work_begins();
     if (const Code code = enter(); code != code_ok) [[unlikely]]
       return code;
+    device_.work_begins();
     if (!plan_.is_through_inputs()) [[unlikely]]
       return begin_launch_unplanned();
     plan_.launched();
@@ -265,8 +265,10 @@ class Transfers {
   [[nodiscard]] Code begin_unordered() noexcept {
     if (const Code code = device_.create_stream(call_); code != code_ok) [[unlikely]]
       return code;
+    if (const Code code = enter(); code != code_ok) [[unlikely]]
+      return code;
     device_.work_begins();
-    return enter();
+    return code_ok;
   }
   [[nodiscard, gnu::noinline]] Code begin_launch_unplanned() noexcept {
     if (const Code code = leave_plan(); code != code_ok) [[unlikely]]

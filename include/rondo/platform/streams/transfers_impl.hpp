@@ -35,9 +35,9 @@ inline Code Transfers<A, Device>::leave_plan() noexcept {
   if (!plan_.is_on()) [[likely]]
     return code_ok;
   if (plan_.is_under_way()) {
-    device_.work_begins();
     if (const Code code = enter(); code != code_ok) [[unlikely]]
       return code;
+    device_.work_begins();
     const bool in = plan_.is_at_inputs();
     const RoundPlan::Copies& copies = in ? plan_.in() : plan_.out();
     std::size_t runs = 0;
@@ -71,7 +71,6 @@ void Transfers<A, Device>::leave_plan_as_it_is() noexcept {
     if (launched) {
       staging_.use_until(in_end[-1].staged + step_of(in_end[-1].size));
     } else {
-      device_.work_begins();
       in_ = run_of(first, in_end, room_in());
     }
   }

@@ -359,8 +359,8 @@ typedef struct rondo_counters {
 } rondo_counters;
 RONDO_C_API rondo_code rondo_get_counters(rondo_session session, rondo_counters* counters);
 
-/* Waits for rounds in flight, then writes the last rounds and tasks of a session that was opened with `trace` to a file,
- * for ui.perfetto.dev. */
+/* Waits for rounds in flight, then writes the last rounds and tasks of a session that was opened with `trace` to a
+ * file, for ui.perfetto.dev. */
 RONDO_C_API rondo_code rondo_write_trace(rondo_session session, const char* path);
 
 /* --- orchestrations ---------------------------------------------------------------------------------------------- */

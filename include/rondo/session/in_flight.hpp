@@ -30,10 +30,10 @@ inline constexpr std::size_t slots_of = HasQueue<P> && Depth > 1 ? Depth : 1;
 /// part of PipelinedSession and ShapedSession.
 ///
 /// `Derived` has `may_submit()`, whether it accepts rounds; `refusal()`, the reason if not; `fail(Status, slot)`,
-/// called on a failure; `shared_`, see SharedState; `is_submitted_anew()`, whether to repeat a submission: setting up its shape has delivered other
-/// rounds, and their completions may have changed bindings or taken the slot; `note_submitted(slot)`;
-/// `ranges_of_bound(bound...)`, the host memory of a round; `run_on(channel, slot, settle, bound...)`, which runs a
-/// round; `P& platform()`; `Observer& observer()`.
+/// called on a failure; `shared_`, see SharedState; `is_submitted_anew()`, whether to repeat a submission: setting up
+/// its shape has delivered other rounds, and their completions may have changed bindings or taken the slot;
+/// `note_submitted(slot)`; `ranges_of_bound(bound...)`, the host memory of a round; `run_on(channel, slot, settle,
+/// bound...)`, which runs a round; `P& platform()`; `Observer& observer()`.
 ///
 /// On a platform without a queue (see HasQueue), or with one slot, submitting a round also completes it.
 template <class Derived, Platform P, class Policies, std::size_t Depth>

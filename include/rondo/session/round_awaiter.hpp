@@ -53,8 +53,8 @@ class WaitingRounds {
 
 /// The awaitable of `co_await session.round(…)`. It is part of the coroutine's frame, so that a round allocates
 /// nothing. Works with any coroutine, such as RoundLoop in round_loop.hpp. If the coroutine is destroyed while it
-/// waits, its round still runs, but is no longer reported. A callback that runs while a round is being submitted must not
-/// destroy the coroutine that awaits this round.
+/// waits, its round still runs, but is no longer reported. A callback that runs while a round is being submitted must
+/// not destroy the coroutine that awaits this round.
 template <class Session, BoundPair... B>
 class [[nodiscard]] RoundAwaiter : WaitingRound {
  public:

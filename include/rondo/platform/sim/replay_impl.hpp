@@ -16,8 +16,8 @@
 namespace rondo::platform::sim {
 
 inline Replay::Replay(const NodeGraph& graph, const Schedule& schedule,
-                      std::span<const Inline::DynamicProgram* const> programs, Halt& halt,
-                      TeamSleep& sleep, const TeamOptions& team)
+                      std::span<const Inline::DynamicProgram* const> programs, Halt& halt, TeamSleep& sleep,
+                      const TeamOptions& team)
     : calls_(programs.size() * programs[0]->calls.size()),
       tasks_(programs[0]->calls.size()),
       lanes_(schedule.order.size()),

@@ -7,6 +7,7 @@
 #include <rondo/error.hpp>
 #include <rondo/platform/streams/api.hpp>
 #include <rondo/platform/streams/round_events.hpp>
+#include <rondo/platform/streams/staged_run.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -92,7 +93,7 @@ class DeviceQueue {
     Slot& s = slots_[slot];
     if (!has_launched_) [[unlikely]]
       await_set_up(s);
-    std::byte* const staged = gather(s.in, s.staging, to.address(), size.value, [&] {
+    std::byte* const staged = s.in.gather(s.staging, room_, to.address(), size.value, [&] {
       if (s.in.end != s.in.begin) then(s, Api::enter, [&] { return device_.enter_to_release(); });
       flush(s, s.in, host_to_device);
     });
@@ -132,7 +133,7 @@ class DeviceQueue {
   Status copy_out(std::uint32_t slot, void* to, DevicePtr<const std::byte> from, Bytes size) noexcept {
     Slot& s = slots_[slot];
     std::byte* const staged =
-        gather(s.out, s.staging + room_, from.address(), size.value, [&] { return flush(s, s.out, device_to_host); });
+        s.out.gather(s.staging + room_, room_, from.address(), size.value, [&] { flush(s, s.out, device_to_host); });
     s.has_unstaged = s.has_unstaged || staged == nullptr;
     outputs_[slot * max_outputs_ + s.outputs++] = {to, staged, size.value, from.address()};
     return noted(s.code);
@@ -226,14 +227,6 @@ class DeviceQueue {
   }
 
  private:
-  /// A range of a slot's staging, [begin, end), that is copied with one call, and its address on the device.
-  struct Run {
-    std::byte* begin = nullptr;
-    std::byte* end = nullptr;
-    std::uint64_t device = 0;
-    std::uint64_t padding = 0;  ///< bytes after the last tensor up to the next aligned address behind its block
-    std::byte* next = nullptr;  ///< the start of the free part of the slot's staging; null: all of it is free
-  };
   struct Output {
     void* to = nullptr;
     const std::byte* from = nullptr;  ///< null: staging has no room for it
@@ -246,8 +239,8 @@ class DeviceQueue {
     Event done = nullptr;          ///< its outputs have arrived
     std::byte* staging = nullptr;  ///< inputs, followed by an area of the same size for outputs
     std::uint64_t staged = 0;      ///< bytes of it
-    Run in;
-    Run out;
+    StagedRun<A> in;
+    StagedRun<A> out;
     std::size_t outputs = 0;
     bool has_unstaged = false;   ///< whether staging has no room for some outputs
     Program* program = nullptr;  ///< the program that was launched
@@ -283,31 +276,7 @@ class DeviceQueue {
     then(s, Api::record_event, [&] { return calls().record_event(s.computed, s.stream); });
   }
 
-  /// Returns room for bytes that are copied to or from `device`: in the current run if they follow it on the device,
-  /// perhaps after a tensor's padding, otherwise in a new one. Null if staging has no room, after a flush.
-  template <class Flush>
-  [[nodiscard]] std::byte* gather(Run& run, std::byte* staging, std::uint64_t device, std::uint64_t size,
-                                  Flush flush) noexcept {
-    if (run.next == nullptr) run.next = staging;
-    std::uint64_t gap = device - run.device - static_cast<std::uint64_t>(run.end - run.begin);
-    const bool is_aligned = device % A::tensor_alignment == 0;
-    if (run.begin == nullptr || (gap != 0 && (gap > run.padding || !is_aligned))) {
-      flush();
-      run = {run.next, run.next, device, 0, run.next};
-      gap = 0;
-    }
-    if (gap + size > room_ - static_cast<std::uint64_t>(run.end - staging)) [[unlikely]] {
-      flush();
-      return nullptr;
-    }
-    run.end += gap;
-    std::byte* const at = run.end;
-    run.end += size;
-    const std::uint64_t end = device + (is_aligned ? arch::block_bytes<A>(size) : size);
-    run.padding = align_up(end, A::tensor_alignment) - (device + size);
-    return at;
-  }
-  void flush(Slot& s, Run& run, CopyKind kind) noexcept {
+  void flush(Slot& s, StagedRun<A>& run, CopyKind kind) noexcept {
     if (run.end == run.begin) return;
     const auto size = static_cast<std::uint64_t>(run.end - run.begin);
     void* const device = pointer(run.device);

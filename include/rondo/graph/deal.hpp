@@ -39,8 +39,8 @@ inline constexpr std::size_t most_dealt_tasks = 16'384;
 /// Distributes the tasks by list scheduling. Among ready tasks, the first in the graph's order starts first, or, if
 /// that is faster by more than 2 %, the one with the longest path to the end. It prefers a lane whose last task is one
 /// of its predecessors. Tries 2, 4, 8, … lanes up to the number of cores, and uses more if that shortens the predicted
-/// round by more than 2 %; uses one lane if none of these numbers saves a tenth. Cost: O((tasks + edges) · (log tasks +
-/// lanes)) for each number of lanes.
+/// round by more than 2 %; uses one lane if none of these numbers saves a tenth, and for a graph with loops. Cost:
+/// O((tasks + edges) · (log tasks + lanes)) for each number of lanes.
 /// @throws Error as task_costs() does
 [[nodiscard]] RONDO_INLINE Lanes deal_lanes(const GraphView& graph, const LaneRules& rules);
 

@@ -282,6 +282,7 @@ class InFlight {
       if (!waits) return Status{Errc::busy};
       do deliver_oldest();
       while (writer != never && delivered() <= writer);
+      if (in_flight_ == 0) derived().shared_.limit_in_flight = derived().shared_.most_in_flight;
       recompute_ranges();
     }
   }

@@ -147,7 +147,6 @@ void Instance<P, Policies, Graph, Layout>::take_addresses(std::span<Binding> bin
   const auto ports = ports_.view();
   refresh_due_ = refresh_due_ || readiness_ != Readiness::ready || !update::is_idle_while_unbound<Update>;
   is_moved_ = uses_callers_memory_ = false;
-  shared_.limit_in_flight = shared_.most_in_flight;
   for (std::size_t p = 0; p < bindings.size(); ++p) {
     Binding& b = bindings[p];
     const Port& port = ports[p];
@@ -170,9 +169,9 @@ void Instance<P, Policies, Graph, Layout>::take_addresses(std::span<Binding> bin
   for (const PortView& view : rules_.views()) {
     if (view.source == PortView::in_the_arena) continue;
     refresher_.set_port_address(view.port, address(view.source) + view.offset);
-    // An output that shows memory of the caller is delivered before a later round may write there.
-    const bool is_callers = address(view.source) != arena_address(view.source);
-    if (is_callers && copies_out(ports[view.port].direction)) shared_.limit_in_flight = 1;
+    // A later round may write where the caller's memory is, so the output that shows it is delivered before.
+    const bool is_callers = held_[view.source] == 0 && address(view.source) != arena_address(view.source);
+    if (is_callers && bindings[view.port].is_copied()) shared_.limit_in_flight = 1;
   }
   if constexpr (Values::any) values_.update(refresher_);  // the readiness is general, so a refresh is due
   refresh_due_ = refresh_due_ || is_moved_;

@@ -80,7 +80,7 @@ class RoundLink {
 template <class Session, class Bindings, Stage S>
 class [[nodiscard]] Round {
  public:
-  /// Starts the tasks; does not wait.
+  /// Starts the tasks; does not wait. On platforms of the host it may run them.
   [[nodiscard]] Round<Session, Bindings, Stage::launched> launch() && noexcept
     requires(S == Stage::bound)
   {
@@ -251,7 +251,7 @@ class SteppedRounds : public Base {
     this->unblock();
     return status;
   }
-  /// Releases the arrays that were released during the round, which now is the last one.
+  /// Releases the arrays that were released during the round, which now is the last one, and counts even if this fails.
   Status release_arrays(Status status) noexcept {
     return this->blocks_ == nullptr ? status : first_failure(status, this->blocks_->set_in_round(false));
   }

@@ -45,7 +45,11 @@ ShapedSession<P, Policies, Capacity, Depth>::ShapedSession(Shapes shapes, const 
     }
     if (tensor.is_outside_arena()) continue;
     offsets_[t] = align_up(residents_end_, P::Arch::tensor_alignment);
-    residents_end_ = detail::sum_or_most(offsets_[t], arch::block_bytes<typename P::Arch>(tensor.bytes));
+    residents_end_ = offsets_[t] + arch::block_bytes<typename P::Arch>(tensor.bytes);
+    if (residents_end_ > std::uint64_t{1} << 62U) {
+      throw Error(Errc::out_of_memory, Error::Text{"up to resident '", graph_.name(tensor.name), "' residents take ",
+                                                   residents_end_, " bytes; the most is 2^62"});
+    }
   }
   shared_.limit_in_flight = shared_.most_in_flight;
 }

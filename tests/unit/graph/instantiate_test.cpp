@@ -306,8 +306,8 @@ TEST_CASE("Symbols have names of their own, and serve their own graph") {
 
 TEST_CASE("A graph of symbols and no tensors is instantiated") {
   TaskGraph graph;
-  const Dim n = graph.dim("n");
-  (void)graph.add_raw("kernel", CoreType::vector, Blocks{n}, +[](ArgWord*) {}, 5);
+  const Dim blocks = graph.dim("blocks");
+  (void)graph.add_raw("kernel", CoreType::vector, Blocks{blocks}, +[](ArgWord*) {}, 5);
   const std::int64_t values[] = {3};
   CHECK(instantiate(graph, values).tasks()[0].blocks == 3);
 }

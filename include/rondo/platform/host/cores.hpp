@@ -46,7 +46,7 @@ inline bool set_cores(ThreadHandle, std::span<const std::uint32_t>) noexcept { r
 
 [[noreturn, gnu::cold]] inline void refuse_core(std::span<const std::uint32_t> cores, std::size_t which) {
   throw Error(Errc::invalid_argument,
-              Error::Text{"the option cores[", which, "] is core ", cores[which],
+              Error::Text{"options.cores[", which, "] is core ", cores[which],
                           ", which this machine does not have or the process may not use; `taskset -cp $$` in a shell "
                           "lists those that it may"});
 }

@@ -204,8 +204,8 @@ class Replay {
     return word(claims_, batch).compare_exchange_strong(before, epoch, std::memory_order_relaxed);
   }
 
-  /// The number of a round for `halt_`, which numbers of different Replays must not reach: all rounds before those that
-  /// overlap have 0.
+  /// The number of a round for `halt_`. Each Replay counts its own epochs, so rounds that do not overlap all have 0,
+  /// which is before every round that overlaps.
   [[nodiscard]] std::uint32_t number_of(std::uint32_t epoch) const noexcept { return overlaps_ ? epoch : 0; }
   void run(const Batch& batch, std::uint32_t epoch) noexcept {
     const std::uint32_t first_call = round(epoch).first_call;

@@ -113,7 +113,7 @@ def serve(parent: Connection, run: Callable[[Any], Any], repeat: int, min_repeat
             here, there = Pipe(duplex=False)
             child = os.fork()
         except OSError as error:  # the system is short of processes now, and may not be later
-            parent.send(("run", f"there is no process for the candidate: {error}"))
+            parent.send(("unknown", f"there is no process for the candidate: {error}"))
             continue
         if child == 0:
             signal.signal(signal.SIGINT, signal.SIG_DFL)
@@ -128,13 +128,13 @@ def serve(parent: Connection, run: Callable[[Any], Any], repeat: int, min_repeat
         try:
             ended = os.pidfd_open(child)
             watched.append(ended)
-        except (AttributeError, OSError):  # not Linux, or an old one
+        except (AttributeError, OSError):  # the system is not Linux, or its kernel is too old
             pass
         ready = wait(watched, limit if limit < longest_wait else None)
         if ended is not None:
             os.close(ended)
         result: Optional[tuple[str, Any]] = None
-        if here in ready:
+        if here in ready or here.poll():
             try:
                 result = here.recv()
             except EOFError:

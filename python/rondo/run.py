@@ -93,7 +93,7 @@ def first_difference(name: str, device: Any, golden: Any, rtol: float, atol: flo
     is_rounded = device.dtype.kind in "fc"
     if is_rounded:
         differs = ~np.isclose(device, golden, rtol=rtol, atol=atol, equal_nan=True)
-    elif device.dtype.kind in "iu" and np.result_type(device, golden).kind == "f":
+    elif device.dtype.kind in "iu" and device.itemsize == 8 and np.result_type(device, golden).kind == "f":
         # NumPy would compare uint64 with int64 as rounded numbers. Those of Python are compared as they are.
         differs = np.asarray(device.astype(object) != golden.astype(object))
     else:

@@ -192,7 +192,8 @@ class Session {
     const Status status = alone([&] { return own_->bindings->run_round(); });
     // Elsewhere, since releasing an array may run code of Python that uses the session.
     std::vector<HostMemory> memory = std::exchange(own_->memory, {});
-    const Flight earlier = keep_lent(own_, std::move(memory));
+    forget_delivered();
+    const std::vector<Flight> earlier = keep_lent(status, own_, memory);
     memory.clear();
     spare_ = std::move(memory);
     check(status);
@@ -201,9 +202,10 @@ class Session {
     refuse_in_round();
     refuse_beside_another();
     refuse_released(*bound);
-    forget_delivered();
     const Status status = alone([&] { return bound->bindings->run_round(); });
-    const Flight earlier = keep_lent(bound, {});
+    forget_delivered();
+    std::vector<HostMemory> none;
+    const std::vector<Flight> earlier = keep_lent(status, bound, none);
     check(status);
   }
 
@@ -321,7 +323,6 @@ class Session {
         held_.push_back(name);
         if (lent_.bound != nullptr || !lent_.memory.empty()) lent_held_.push_back(std::exchange(lent_, {}));
       }
-      const std::vector<Flight> gone = held_.empty() ? std::exchange(lent_held_, {}) : std::vector<Flight>();
       return;
     }
     fail(Errc::wrong_tensor, "the graph has no input called '", name, "'");
@@ -451,19 +452,26 @@ class Session {
     while (in_flight_.size() > session_->in_flight()) {
       Flight gone = std::move(in_flight_.front());  // dies after it was removed, since that may run code of Python
       in_flight_.pop_front();
-      const Flight earlier = keep_lent(gone.bound, std::move(gone.memory));
+      const std::vector<Flight> earlier = keep_lent({}, gone.bound, gone.memory);
     }
   }
-  /// Keeps the device memory that DLPack lent to the last round, since set_held() may make later rounds read it.
-  /// @returns what was kept until now, for the caller to drop when it no longer uses the session's lists
-  [[nodiscard]] Flight keep_lent(const std::shared_ptr<Bound>& bound, std::vector<HostMemory>&& memory) {
+  /// Keeps the device memory that DLPack lent to the last round, unless that failed, since set_held() may make later
+  /// rounds read it. @returns what no round can read any more, for the caller to drop when it no longer uses the
+  /// session's lists
+  [[nodiscard]] std::vector<Flight> keep_lent(Status status, const std::shared_ptr<Bound>& bound,
+                                              std::vector<HostMemory>& memory) {
     const auto is_lent = [](const HostMemory& each) { return each.loan != nullptr && each.device != 0; };
+    if (!status.ok()) return {};
+    std::vector<Flight> gone;
+    if (held_.empty()) gone = std::exchange(lent_held_, {});
     Flight lent;
     for (HostMemory& each : memory) {
       if (is_lent(each)) lent.memory.push_back(std::move(each));
     }
     if (bound != own_ && std::ranges::any_of(bound->memory, is_lent)) lent.bound = bound;
-    return std::exchange(lent_, std::move(lent));
+    if (lent_.bound != nullptr || !lent_.memory.empty()) gone.push_back(std::move(lent_));
+    lent_ = std::move(lent);
+    return gone;
   }
   /// Refuses arrays whose shapes give a symbol two values.
   /// @returns the values of the symbols, -1 for those that no array has as an extent
@@ -577,7 +585,9 @@ class Session {
   Status end() {
     const Status status = alone([&] { return round_->bindings->finish(); });
     const std::shared_ptr<Bound> bound = std::exchange(round_, nullptr);
-    const Flight earlier = keep_lent(bound, std::exchange(own_->memory, {}));
+    forget_delivered();
+    std::vector<HostMemory> memory = std::exchange(own_->memory, {});
+    const std::vector<Flight> earlier = keep_lent(status, bound, memory);
     return status;
   }
 

@@ -42,7 +42,9 @@ class DeviceTest(unittest.TestCase):
             graph.keep(x)
             graph.add(rondo.kernel("x: in f32[n], y: out f32[n]", None, name="copy"), x, y)
             self.session = rondo.Session(graph, "cuda", kernel_files=[str(file)])
+            self.pipelined = rondo.Session(graph, "cuda", kernel_files=[str(file)], in_flight=2)
         self.addCleanup(self.session.close)
+        self.addCleanup(self.pipelined.close)
         self.driver, address = ctypes.CDLL(os.environ["RONDO_CUDA_LIBRARY"]), ctypes.c_uint64()
         context, stream = ctypes.c_void_p(), ctypes.c_void_p()
         self.ask("cuDevicePrimaryCtxRetain", ctypes.byref(context), 0)
@@ -91,7 +93,39 @@ class DeviceTest(unittest.TestCase):
                 gc.collect()
                 self.assertEqual((y.tolist(), self.released), (self.values.tolist(), 0))
             session.release_hold("x")
+            session.run_round(x=zeros, y=y)
             self.assertEqual(self.released, 1)
+
+    def test_a_held_input_is_kept_however_the_round_before_ended(self):
+        y, zeros = np.zeros(4, np.float32), np.zeros(4, np.float32)
+
+        def check(session):
+            y[:] = 0
+            session.run_round(x=zeros, y=y)
+            gc.collect()
+            self.assertEqual((y.tolist(), self.released), (self.values.tolist(), 0))
+            session.release_hold("x")
+            session.run_round(x=zeros, y=y)
+            self.released = 0
+
+        with self.subTest("another round was in flight"):
+            self.pipelined.submit(x=zeros, y=y)
+            self.pipelined.run_round(x=self.capsule(), y=np.zeros(4, np.float32))
+            self.pipelined.hold("x")
+            check(self.pipelined)
+        with self.subTest("the hold was released and begun again"):
+            self.session.run_round(x=self.capsule(), y=y)
+            self.session.hold("x")
+            self.session.release_hold("x")
+            self.session.hold("x")
+            check(self.session)
+        with self.subTest("another round was refused"):
+            self.session.run_round(x=self.capsule(), y=y)
+            with self.assertRaises(rondo.Error):
+                self.session.run_round(x=self.capsule(), y=self.capsule())
+            self.released = 0
+            self.session.hold("x")
+            check(self.session)
 
     def test_what_another_library_lent_is_given_back_after_the_next_round(self):
         session, y = self.session, np.zeros(4, np.float32)

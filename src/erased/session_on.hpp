@@ -10,7 +10,6 @@
 #include <rondo/session/open.hpp>
 #include <rondo/session/shaped_session.hpp>
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -122,7 +121,7 @@ struct Limited : S {
   template <class G>
   Limited(G&& source, const typename S::Options& options, [[maybe_unused]] std::uint32_t in_flight)
       : S(std::forward<G>(source), options) {
-    if constexpr (has_flights<S>) this->limit_ = std::min(this->limit_, in_flight);
+    if constexpr (has_flights<S>) this->limit_to(in_flight);
   }
 };
 

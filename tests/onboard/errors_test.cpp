@@ -274,9 +274,9 @@ TEST_CASE("Memory is not released while a round that is late may use it") {
   const Clean clean;
   const Chain g;
   P::Options options;
-  options.timeout_ms = 100;
+  options.timeout_ms = 500;
   rondo_stand_in_limit("abort", 0);
-  auto session = open<P>(g.graph, options);
+  auto session = test::open_in_time([&] { return open<P>(g.graph, options); });
   P& platform = session.platform();
   const auto block = platform.allocate(Bytes{1024}, Bytes{1024});
   const Floats x(4, 1);

@@ -97,7 +97,7 @@ inline Measured LocalRunner::run(Slot& slot, const SharedObject& artifact, std::
   if (detail::is_too_long(request.message())) {
     return {Fault::instantiation,
             fmt::format("the input of the candidate is {} bytes long, of at most {}; pass it by a file",
-                        artifact.argument().size(), detail::longest_message),
+                        request.message().size(), detail::longest_message),
             {},
             {},
             0};

@@ -118,7 +118,7 @@ class SourceBuilder {
   /// Whether a flag is for the linker, or the name of a file to link.
   [[nodiscard]] static bool is_linked(const std::string& flag) noexcept {
     return flag.starts_with("-l") || flag.starts_with("-Wl,") || flag == "-Xlinker" || flag.ends_with(".a") ||
-           flag.ends_with(".o") || flag.ends_with(".so") || flag.find(".so.") != std::string::npos;
+           flag.ends_with(".o") || flag.ends_with(".so");
   }
   [[nodiscard]] static bool is_current(const std::string& kept);
   [[nodiscard]] static bool keep(const std::string& stem, const std::string& kept) noexcept;
@@ -241,11 +241,16 @@ inline SourceBuilder::Compiled SourceBuilder::compile(const SourceCandidate& can
     return {Fault::unknown, "the source cannot be written to " + source, nullptr, 0};
   }
 
-  std::vector<std::string> command{options_.compiler};
-  command.insert(command.end(), options_.flags.begin(), options_.flags.end());
-  command.insert(command.end(), candidate.flags.begin(), candidate.flags.end());
-  // The source stands before what it is linked with: of a library, only what is missing by then is linked.
-  command.insert(std::find_if(command.begin() + 1, command.end(), is_linked), source);
+  // What the source is linked with comes behind it: of a library, only what is missing by then is linked.
+  std::vector<std::string> command{options_.compiler}, linked{source};
+  for (const std::vector<std::string>* const flags : {&options_.flags, &candidate.flags}) {
+    bool is_argument = false;
+    for (const std::string& flag : *flags) {
+      (is_argument || is_linked(flag) ? linked : command).push_back(flag);
+      is_argument = !is_argument && flag == "-Xlinker";
+    }
+  }
+  command.insert(command.end(), linked.begin(), linked.end());
   command.insert(command.end(), {"-shared", "-fPIC", "-o", stem + ".so"});
   if (folder_->keeps()) command.insert(command.end(), {"-MD", "-MF", stem + ".d"});
   detail::ChildOutcome outcome = detail::run_child(command, {options_.time_limit, options_.output_bytes, &ending_});

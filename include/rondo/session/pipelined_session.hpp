@@ -62,7 +62,7 @@ class PipelinedSession
         Flights(this->platform_, count_outputs(this->interface().tensors),
                 Bytes{this->memory_.stride + this->instances_[0].refresher().device_bytes().value}) {
     const bool is_alone = std::ranges::any_of(this->interface().tensors, &graph::TensorRecord::is_delivered_alone);
-    this->shared_.most_in_flight = this->shared_.limit_in_flight = is_alone ? 1 : slots;
+    Flights::limit_to(is_alone ? 1 : slots);
     if (this->overlaps()) Flights::overlap_rounds();
   }
   ~PipelinedSession() { this->close_and_report(); }

@@ -55,7 +55,7 @@ struct SharedState {
   [[no_unique_address]] typename Values::Store values;
   /// The bytes that were bound if the last refusal was wrong_size, or the memory::Staleness if it was stale_memory.
   std::uint64_t refusal_detail = 0;
-  std::uint32_t most_in_flight = 1;   ///< the maximum number of rounds in flight
+  std::uint32_t most_in_flight = 64;  ///< the maximum number of rounds in flight
   std::uint32_t limit_in_flight = 1;  ///< the same, or 1 while the latest round must be delivered before the next
 };
 

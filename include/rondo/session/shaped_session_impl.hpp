@@ -31,11 +31,11 @@ ShapedSession<P, Policies, Capacity, Depth>::ShapedSession(Shapes shapes, const 
                                                  "Options::saved out"});
     }
   }
-  shared_.most_in_flight = slots;
+  Flights::limit_to(slots);
   for (std::size_t t = 0; t < offsets_.size(); ++t) {
     const graph::TensorRecord& tensor = graph_.tensors()[t];
     resets_workspace_ = resets_workspace_ || tensor.zeroed == Zeroed::once;
-    if (tensor.is_delivered_alone()) shared_.most_in_flight = 1;
+    if (tensor.is_delivered_alone()) Flights::limit_to(1);
     if (tensor.direction != Direction::resident) continue;
     if (tensor.is_symbolic()) {
       throw Error(Errc::invalid_argument,
@@ -51,7 +51,6 @@ ShapedSession<P, Policies, Capacity, Depth>::ShapedSession(Shapes shapes, const 
                                                    residents_end_, " bytes; the most is 2^62"});
     }
   }
-  shared_.limit_in_flight = shared_.most_in_flight;
 }
 
 template <Platform P, class Policies, class Capacity, std::size_t Depth>

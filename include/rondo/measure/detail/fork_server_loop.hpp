@@ -143,6 +143,7 @@ inline void leave_program(int kept) noexcept {
   // The program itself writes its buffers. Those of files are dropped, since their descriptors are closed. Otherwise a
   // later flush would write them into descriptors that got the same numbers.
   __fpurge(stdout);
+  __fpurge(stderr);
   (void)std::fflush(nullptr);
   (void)::prctl(PR_SET_CHILD_SUBREAPER, 1);  // descendants that lose their parent become children of this process
 }

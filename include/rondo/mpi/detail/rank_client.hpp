@@ -226,8 +226,9 @@ class RankClient {
         letter.put(++last_id_);
         letter.put(job.body);
         mailbox_.send(static_cast<int>(best), letter.message());
-      } catch (...) {  // other jobs may be smaller
-        auto [fault, text] = current_fault(Fault::unknown);
+      } catch (const Error& error) {
+        if (error.code() != Errc::limit_exceeded) throw;
+        auto [fault, text] = current_fault(Fault::unknown);  // other jobs may be smaller
         tell(std::move(job), {fault, std::move(text)});
         queue_.pop_front();
         continue;

@@ -119,9 +119,9 @@ class Onboard : public streams::DevicePlatform<A, onboard::Parts<A>, RoundEvents
   /// Sets device memory to zero, and waits. Call it between rounds.
   Status fill_zeros(DevicePtr<std::byte> to, Bytes size) noexcept {
     const OnOwnStream own(device_);
-    device_.work_begins();
     const char* call = onboard::Api::enter;
     onboard::AclError code = device_.enter();
+    if (code == onboard::code_ok) device_.work_begins();
     if (code == onboard::code_ok) code = zeros_.fill(to.address(), size.value, device_.stream(), call);
     return code == onboard::code_ok ? this->wait() : this->noted(call, code);
   }

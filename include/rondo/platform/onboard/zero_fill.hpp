@@ -23,8 +23,8 @@ class ZeroFill {
   ZeroFill(const ZeroFill&) = delete;
   ZeroFill& operator=(const ZeroFill&) = delete;
 
-  /// Makes fills of `bytes` possible with few calls. The thread has the device, and its stream is there. @throws Error
-  /// out_of_memory, and errors of the runtime
+  /// Makes fills of `bytes` possible with few calls. Precondition: the device is the calling thread's, and its stream
+  /// exists. @throws Error out_of_memory, and errors of the runtime
   void prepare(std::uint64_t bytes) {
     if (device_.identity().npu_arch != arch::A2A3::npu_arch) return;
     bytes = align_up(std::min(bytes, longest), 64);

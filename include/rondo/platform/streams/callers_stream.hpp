@@ -163,17 +163,17 @@ class CallersStream {
   [[nodiscard]] Status wait() noexcept {
     if (!is_pending_) return {};
     int state = not_captured;
-    if (const Code code = device_.capture_state(state); code != code_ok) return refused(Api::capture_info, code);
+    if (const Code code = device_.capture_state(state); code != code_ok) return wait_failed(Api::capture_info, code);
     if (!is_marked_) {
       if (state != not_captured) return Status{Errc::busy};
       const Code code = device_.calls().record_event(end_, device_.callers_stream());
-      if (code != code_ok) return refused(Api::record_event, code);
+      if (code != code_ok) return wait_failed(Api::record_event, code);
       is_marked_ = true;
     }
     const std::int64_t begin_ms = now_ms();
     for (int status = 0;;) {
       const Code code = device_.calls().query_event(end_, &status);
-      if (code != code_ok) return refused(Api::query_event, code);
+      if (code != code_ok) return wait_failed(Api::query_event, code);
       if (status == Api::event_complete) break;
       if (device_.timeout_ms() >= 0 && now_ms() - begin_ms >= device_.timeout_ms()) return late();
       const timespec pause{0, 50'000};
@@ -258,6 +258,11 @@ class CallersStream {
   [[gnu::cold, gnu::noinline]] Status refused(const char* call, Code code) noexcept {
     device_.note(call, code);
     return Api::status_of(code);
+  }
+  /// After a failure of the device nothing is waited for any more.
+  [[gnu::cold]] Status wait_failed(const char* call, Code code) noexcept {
+    is_pending_ = Api::may_go_on(code);
+    return refused(call, code);
   }
   [[gnu::cold, gnu::noinline]] Status late() noexcept {
     Stream stream = device_.callers_stream();

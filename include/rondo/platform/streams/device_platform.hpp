@@ -57,8 +57,9 @@ class DevicePlatform {
     device_.note_contents();  // the caller may write to it at any time
     return memory_.host_address(p.address());
   }
-  /// Gives a block back. Waits for the device first if it may still use the block; if that is late, the block stays,
-  /// and the call may be repeated.
+  /// Gives a block back. Waits first for what may use it: the work on the device's stream, and enqueued rounds. If they
+  /// do not end in time, the block stays: a second call ends them by force, and the destructor releases what is left.
+  /// Another failure of the wait is returned after the block was given back.
   Status release(DevicePtr<std::byte> block) noexcept {
     Status waited;
     if (!await_uses(waited)) return waited;
@@ -67,11 +68,10 @@ class DevicePlatform {
   }
   /// Allocates host memory that the device accesses directly. @throws Error out_of_memory
   [[nodiscard]] void* allocate_pinned(Bytes size) { return transfers_.pin(size); }
-  /// Gives pinned memory back. Waits first if a round may still use it; if that is late, the memory stays until the
-  /// process ends.
+  /// Gives pinned memory back. Waits first, as release() does; if that is late, the destructor gives the memory back.
   void release_pinned(void* memory) noexcept {
     Status waited;
-    if (await_uses(waited)) transfers_.unpin(memory);
+    if (await_uses(waited)) (void)transfers_.staging().unpin(memory);
   }
   [[nodiscard]] rondo::memory::Space memory_space() const noexcept { return memory_.space(); }
 
@@ -153,7 +153,8 @@ class DevicePlatform {
   }
 
  protected:
-  /// Waits for all work that may use memory. @returns whether it is over; `waited`: the outcome
+  /// Waits for the work on the device's stream and for enqueued rounds. @returns whether they are over; `waited`: the
+  /// outcome
   [[nodiscard]] bool await_uses(Status& waited) noexcept {
     const Status of_callers = callers_.wait();
     waited = transfers_.wait();

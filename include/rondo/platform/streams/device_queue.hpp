@@ -25,8 +25,9 @@ namespace rondo::platform::streams {
 ///
 /// Lifetime: the device outlives it; close() or the destructor releases its resources. Thread safety: one thread at a
 /// time. Errors: the constructor throws. If a call is refused, its round fails and nothing of it is in flight; if the
-/// device fails or does not finish in time, the round fails, and all later ones fail as poisoned. Cost on the hot path:
-/// no allocation; for a round two copies, the launch, three calls about events, and one call that waits.
+/// device fails, does not finish in time, or refuses to copy an output when it is delivered, the round fails, and all
+/// later ones fail as poisoned. Cost on the hot path: no allocation; for a round two copies, the launch, three calls
+/// about events, and one call that waits.
 ///
 /// `Parts` names the platform's Device, RefreshKernel and Program; `RoundEvents` is RoundEvents or NoRoundEvents.
 template <arch::Arch A, class Parts, class RoundEvents>

@@ -23,8 +23,8 @@ struct StagedRun {
   /// it on the device, perhaps after a tensor's padding, otherwise in a new one. `flush()` copies the run so far. Null
   /// if staging has no room, after a flush.
   template <class Flush>
-  [[nodiscard]] std::byte* gather(std::byte* staging, std::uint64_t room, std::uint64_t to,
-                                                      std::uint64_t size, Flush flush) noexcept {
+  [[nodiscard]] std::byte* gather(std::byte* staging, std::uint64_t room, std::uint64_t to, std::uint64_t size,
+                                  Flush flush) noexcept {
     if (next == nullptr) next = staging;
     std::uint64_t gap = to - device - static_cast<std::uint64_t>(end - begin);
     const bool is_aligned = to % A::tensor_alignment == 0;

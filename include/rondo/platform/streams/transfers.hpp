@@ -43,14 +43,10 @@ class Transfers {
     sink("staging", Bytes{staging_.capacity()}, MemoryKind::pinned_host);
     sink("pinned by the program", Bytes{staging_.pinned_bytes()}, MemoryKind::pinned_host);
   }
-  /// Allocates host memory that the device accesses directly; unpin() frees it. @throws Error out_of_memory
+  /// Allocates host memory that the device accesses directly; Staging::unpin() frees it. @throws Error out_of_memory
   [[nodiscard]] void* pin(Bytes size) {
     forget_plan();
     return staging_.pin(size);
-  }
-  void unpin(void* memory) noexcept {
-    (void)wait();
-    (void)staging_.unpin(memory);
   }
 
   [[gnu::always_inline]] Status copy_in(DevicePtr<std::byte> to, const void* from, std::uint64_t size) noexcept {

@@ -94,7 +94,7 @@ def first_difference(name: str, device: Any, golden: Any, rtol: float, atol: flo
     if is_rounded:
         differs = ~np.isclose(device, golden, rtol=rtol, atol=atol, equal_nan=True)
     elif device.dtype.kind in "iu" and device.itemsize == 8 and np.result_type(device, golden).kind == "f":
-        # NumPy would compare uint64 with int64 as rounded numbers. Those of Python are compared as they are.
+        # NumPy would round uint64 and int64 to compare them. Python compares its own integers exactly.
         differs = np.asarray(device.astype(object) != golden.astype(object))
     else:
         differs = device != golden

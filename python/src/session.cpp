@@ -96,8 +96,8 @@ void refuse_ending_elsewhere() {
   if (is_ending_elsewhere()) fail(Errc::closed, "the interpreter ends, which closes all sessions");
 }
 
-/// The opening or the end of a session, which all_sessions() does not have; the interpreter's end waits for it, since
-/// no thread gets the GIL back after that. Created and destroyed with the GIL.
+/// The opening or the end of a session that is not in all_sessions(). The end of the interpreter waits for it, since
+/// afterwards no thread gets the GIL back. Created and destroyed with the GIL.
 class Transition {
  public:
   Transition() noexcept { ++count; }

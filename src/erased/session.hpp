@@ -69,7 +69,7 @@ struct Prediction {
   std::string report{};
 };
 
-/// Failures of calls, not of rounds. No graph has their task, so that explain() knows them from all others.
+/// Failures of calls, not of rounds. No graph has their task, so explain() can distinguish them from all others.
 inline constexpr Status has_no_steps = Status::of_task(Errc::unsupported, ~std::uint32_t{0});
 inline constexpr Status has_no_round = Status::of_task(Errc::not_open, ~std::uint32_t{0});
 inline constexpr Status is_launched = Status::of_task(Errc::busy, ~std::uint32_t{0});

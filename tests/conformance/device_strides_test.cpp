@@ -322,7 +322,7 @@ TEST_CASE("A round that fails on threads of the host scatters nothing") {
   CHECK(memory.values() == Floats(64, 5));
 }
 
-TEST_CASE_TEMPLATE("A round in flight that fails, and one behind it, scatter nothing", P, A2A3Sim, A2A3SimOn<Pool>) {
+TEST_CASE_TEMPLATE("A failed round in flight, and the one after it, scatter nothing", P, A2A3Sim, A2A3SimOn<Pool>) {
   TaskGraph graph;
   const auto x = graph.input<float>("x", {8});
   const auto y = graph.output<float>("y", {8});

@@ -354,7 +354,7 @@ TEST_CASE_TEMPLATE("A view of device memory that a round binds is delivered befo
   CHECK(tails[2][3] == 2 * second[n / 2 + 3]);
 }
 
-TEST_CASE("Rounds are in flight together again after one that delivers memory which it binds, and where none does") {
+TEST_CASE("Several rounds are in flight again after one that delivers a view of memory that it binds") {
   TaskGraph graph;
   const Dim size = graph.dim("size");
   const auto x = graph.input<float>("x", {size});

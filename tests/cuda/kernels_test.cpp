@@ -51,7 +51,7 @@ void run_saxpy(const platform::cuda::Options& options) {
   for (std::size_t i = 0; i < hy.size(); ++i) REQUIRE(hy[i] == 1 + 2 * hx[i]);
 }
 
-/// Tasks of kernels that have one entry, and each its shared memory.
+/// Kernels with one entry, and with different amounts of shared memory.
 template <std::uint32_t Bytes>
 struct Tile {
   static constexpr std::string_view name = "tile";

@@ -216,7 +216,8 @@ constexpr void TaskGraph::widen(graph::TaskRecord& task) const {
 constexpr TaskId TaskGraph::add_laid_out(std::string_view name, CoreType core, Blocks blocks, KernelEntry entry,
                                          const std::vector<graph::ArgRecord>& args, std::uint32_t block_bytes) {
   if (!std::is_constant_evaluated() && entry == nullptr) fail_task(name, {"has no function; pass a void(*)(int64_t*)"});
-  if (block_bytes % 8 != 0) fail_task(name, {"has an argument block of ", block_bytes, " bytes; they are words of 8"});
+  if (block_bytes % 8 != 0)
+    fail_task(name, {"has an argument block of ", block_bytes, " bytes; the size must be a multiple of 8"});
   for (const graph::ArgRecord& arg : args) {
     const bool is_of_tensor = arg.is_address() || arg.kind == graph::ArgRecord::Kind::extent;
     const bool is_there = !is_of_tensor || arg.tensor < tensors_.size();

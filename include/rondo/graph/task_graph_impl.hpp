@@ -194,8 +194,8 @@ constexpr void TaskGraph::declare_view(TensorKey tensor, TensorKey source, const
   const bool is_known = first.dim.empty() && !to.is_symbolic() && !from.is_symbolic();
   const auto skipped = static_cast<std::uint64_t>(first.value);
   if (is_known && (skipped > from.count || to.count > from.count - skipped)) {
-    fail({"tensor '", name(to.name), "' of ", to.count, " elements goes beyond the ", from.count, " of '",
-          name(from.name), "'"});
+    fail({"tensor '", name(to.name), "' of ", to.count, " elements, from element ", skipped, " on, goes beyond the ",
+          from.count, " of '", name(from.name), "'"});
   }
   if (!moved.empty()) {
     symbolic_sizes_.push_back({graph::SymbolicSize::Of::view, 0, index(tensor.tensor()), SymbolicShape{Extent{moved}}});

@@ -62,7 +62,7 @@ class ArtifactFolder {
 
   [[nodiscard]] const std::string& path() const noexcept { return path_; }
   [[nodiscard]] bool keeps() const noexcept { return keeps_; }
-  /// A name without an end that no file in the folder has yet, also if other programs or machines use the folder.
+  /// A name without an extension that no file in the folder has yet, also if other programs or machines use it.
   [[nodiscard]] std::string unique_name() const {
     // With the process, since a forked one continues with the same numbers.
     return fmt::format("{:016x}-{}-{}", owner_, ::getpid(), count_.fetch_add(1, std::memory_order_relaxed));

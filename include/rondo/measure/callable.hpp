@@ -39,7 +39,7 @@ inline constexpr auto drop_build = []<class Job>(Job job) noexcept {
   };
   end(job.on_built);
 };
-/// Ends a job of a runner that is gone; its artifact first.
+/// Ends a job of a runner that is gone, after it releases the job's artifact.
 inline constexpr auto drop_run = []<class Job>(Job job) noexcept {
   job.artifact.reset();
   tell(job.on_measured, Measured{Fault::stopped, text_of("the runner is gone"), {}, {}, 0});

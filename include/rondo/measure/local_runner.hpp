@@ -27,7 +27,7 @@ struct LocalRunnerOptions {
   Repetition repetition = {};
   /// The number of candidates that one process runs before it is replaced. With 1, no candidate can corrupt the memory
   /// of the next; with more, they share the cost of starting the process and of opening its device. A process whose
-  /// candidate leaves others running is replaced at once.
+  /// candidate leaves other processes running is replaced at once.
   std::size_t candidates_per_process = 1;
   std::size_t output_bytes = 4096;  ///< the part of a candidate's output that is kept, and shown if it fails
 };

@@ -53,7 +53,7 @@ inline void LocalRunner::serve(int connection, const Workload& workload, const R
     std::string reply = detail::encode(measured, is_last);
     if (detail::is_too_long(reply)) {
       reply = detail::encode({Fault::instantiation,
-                              fmt::format("the times and texts of the candidate are {} bytes long, of at most {}; "
+                              fmt::format("the times and texts of the candidate take {} bytes; the most is {}; "
                                           "repeat fewer times, or shorten the text",
                                           reply.size(), detail::longest_message),
                               {},
@@ -96,7 +96,7 @@ inline Measured LocalRunner::run(Slot& slot, const SharedObject& artifact, std::
   request.put(std::uint64_t{device});
   if (detail::is_too_long(request.message())) {
     return {Fault::instantiation,
-            fmt::format("the input of the candidate is {} bytes long, of at most {}; pass it by a file",
+            fmt::format("the input of the candidate takes {} bytes; the most is {}; pass it in a file",
                         request.message().size(), detail::longest_message),
             {},
             {},

@@ -44,8 +44,8 @@ struct SourceCandidate {
 struct SourceBuilderOptions {
   std::size_t workers = 2;       ///< compilers that run at the same time
   std::string compiler = "c++";  ///< a path, or a name to search for
-  /// In addition to -shared -fPIC and, if the compiler takes it, -fno-gnu-unique: with unique symbols, a candidate uses
-  /// the inline variables of an earlier one in the same process. Libraries are linked after the source.
+  /// The flags besides -shared, -fPIC and, if the compiler takes it, -fno-gnu-unique. With unique symbols, a candidate
+  /// would use the inline variables of an earlier one in the same process. Libraries are linked after the source.
   std::vector<std::string> flags = {"-std=c++20", "-O3", "-march=native"};
   double time_limit = 60;           ///< seconds for one build
   std::size_t output_bytes = 8192;  ///< the part of the compiler's output that is kept
@@ -56,11 +56,11 @@ struct SourceBuilderOptions {
 
 /// Compiles candidates to shared objects with the system's compiler, in child processes.
 ///
-/// The same source, flags, compiler, processor and working folder are compiled only once, as long as the artifact is in
-/// use or Options::cache keeps it. A second request for a build under way waits for it without taking a worker.
-/// Lifetime: it owns its threads, and the destructor kills their compilers. Artifacts may outlive it. Thread safety:
-/// submit_build from any thread. Errors: instantiation; build, with the compiler's output; build_timeout; unknown if no
-/// process can be started. A compiler that exceeds the time limit is killed with its children.
+/// Sources with the same text, flags, compiler, processor and working folder are compiled only once, as long as the
+/// artifact is in use or Options::cache keeps it. A second request for a build under way waits for it without taking a
+/// worker. Lifetime: it owns its threads, and the destructor kills their compilers. Artifacts may outlive it. Thread
+/// safety: submit_build from any thread. Errors: instantiation; build, with the compiler's output; build_timeout;
+/// unknown if no process can be started. A compiler that exceeds the time limit is killed with its children.
 class SourceBuilder {
  public:
   using Input = SourceCandidate;
@@ -241,7 +241,7 @@ inline SourceBuilder::Compiled SourceBuilder::compile(const SourceCandidate& can
     return {Fault::unknown, "the source cannot be written to " + source, nullptr, 0};
   }
 
-  // What the source is linked with comes behind it: of a library, only what is missing by then is linked.
+  // Files to link follow the source: from a library, the linker takes only what the files before it lack.
   std::vector<std::string> command{options_.compiler}, linked{source};
   for (const std::vector<std::string>* const flags : {&options_.flags, &candidate.flags}) {
     bool is_argument = false;

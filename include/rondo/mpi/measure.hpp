@@ -257,7 +257,8 @@ void serve(const Group& group, R& runner, int tuner = 0) {
   });
 }
 
-/// Does both until both are destroyed. Waits. @throws Error unsupported, device_failed, out_of_resources
+/// Serves the tuner's RankBuilder and its RankRunner until both are destroyed. Waits. @throws Error unsupported,
+/// device_failed, out_of_resources
 template <Builder B, Runner R>
 void serve(const Group& group, B& builder, R& runner, int tuner = 0) {
   std::exception_ptr thrown;

@@ -230,7 +230,7 @@ class InFlight {
   }
   [[gnu::cold, gnu::noinline]] RoundTicket refused(Status status) noexcept { return {0, status}; }
 
-  /// Lets at most this many rounds be in flight, of those that could be before.
+  /// Lowers the maximum number of rounds in flight to `most`; never raises it.
   void limit_to(std::uint32_t most) noexcept {
     auto& shared = derived().shared_;
     shared.most_in_flight = shared.limit_in_flight = std::min(shared.most_in_flight, most);

@@ -251,7 +251,8 @@ class SteppedRounds : public Base {
     this->unblock();
     return status;
   }
-  /// Releases the arrays that were released during the round, which now is the last one, and counts even if this fails.
+  /// Frees the arrays that were released during the round, which has been counted: it counts even if one cannot be
+  /// freed.
   Status release_arrays(Status status) noexcept {
     return this->blocks_ == nullptr ? status : first_failure(status, this->blocks_->set_in_round(false));
   }

@@ -47,7 +47,7 @@ ShapedSession<P, Policies, Capacity, Depth>::ShapedSession(Shapes shapes, const 
     offsets_[t] = align_up(residents_end_, P::Arch::tensor_alignment);
     residents_end_ = offsets_[t] + arch::block_bytes<typename P::Arch>(tensor.bytes);
     if (residents_end_ > std::uint64_t{1} << 62U) {
-      throw Error(Errc::out_of_memory, Error::Text{"up to resident '", graph_.name(tensor.name), "' residents take ",
+      throw Error(Errc::out_of_memory, Error::Text{"the residents up to '", graph_.name(tensor.name), "' take ",
                                                    residents_end_, " bytes; the most is 2^62"});
     }
   }

@@ -224,7 +224,7 @@ TEST_CASE("An input or a result that is too long for a message is a fault of the
                      {.time_limit = 1e6, .candidates_per_process = 100});
   const Measured input = submit(runner, ArtifactStore().put("", std::string(length, '1'))).get();
   CHECK(input.fault == Fault::instantiation);
-  CHECK(test::says(input.text, "the input of the candidate is ", " bytes long, of at most 67108864"));
+  CHECK(test::says(input.text, "the input of the candidate takes ", " bytes; the most is 67108864"));
   const Measured result = submit(runner, ArtifactStore().put("", std::to_string(length / 8))).get();
   CHECK(result.fault == Fault::instantiation);
   CHECK(test::says(result.text, "times and texts", "67108864"));

@@ -13,8 +13,8 @@
 
 namespace rondo::platform::cuda {
 
-/// One device, open for one session, with the stream on which the session's work runs in order. What opens a session
-/// runs on a stream of its own.
+/// One device, open for one session, with the stream on which the session's work runs in order. Set-up runs on the
+/// session's own stream, also if rounds run on a caller's.
 ///
 /// Lifetime: immovable. Thread safety: one thread at a time, not always the same. Errors: the constructor throws; the
 /// other members return codes, and failure_text() is the driver's description of the last failure. Cost on the hot
@@ -197,7 +197,8 @@ class Device {
   [[nodiscard]] Result give_back(void* memory) const noexcept {
     return released(driver().free(reinterpret_cast<std::uintptr_t>(memory)));
   }
-  /// Copies and waits. The stream must be idle; null: the session's own beside the caller's, which may be captured.
+  /// Copies and waits. The stream must be idle. Null stands for the session's own stream, because the caller's may be
+  /// in a capture.
   [[nodiscard]] Result copy_now(void* to, const void* from, std::uint64_t size, int kind,
                                 Stream stream) const noexcept {
     if (stream == nullptr) stream = stream_ == options_.stream ? other_stream_ : stream_;
@@ -282,7 +283,7 @@ class Device {
     snapshots_ = nullptr;
     is_busy_ = is_other_busy_ = false;
   }
-  /// Waits, a second time if the work is late, which abandons the device if it is late again.
+  /// Waits, and once more if the work is late. If it is late again, the device is abandoned.
   [[nodiscard]] Result wait_to_end() noexcept {
     const Result code = wait();
     return code == waited_too_long && !is_gone() ? wait() : code;

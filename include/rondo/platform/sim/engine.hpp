@@ -59,7 +59,7 @@ concept LooksAtGraphs = requires { requires E::looks_at_graphs; };
 template <class E>
 concept RunsLoops = requires { requires E::runs_loops; };
 
-/// An engine that shows its Halt to what runs rounds in its place: `const Halt& halt() const noexcept`.
+/// An engine that gives access to its Halt, for runtimes that run the rounds: `const Halt& halt() const noexcept`.
 template <class E>
 concept HasHalt = requires(const E& engine) {
   { engine.halt() } noexcept -> std::same_as<const Halt&>;

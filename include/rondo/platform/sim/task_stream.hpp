@@ -71,7 +71,7 @@ class TaskStream {
   /// From the next round on, these cores run the tasks, and this thread, which has no worker threads, hands them out.
   void use_cores(const TaskCores& cores) noexcept { cores_ = cores; }
 
-  /// From the next round on, a stop that is requested there ends the round.
+  /// From the next round on, a stop that is requested from `halt` ends the round.
   void stop_with(const Halt& halt) noexcept { halt_ = &halt; }
 
   /// Begins a round, whose tasks are numbered from `first` on.
@@ -146,7 +146,7 @@ class TaskStream {
   }
   /// Starts no further task in this round; the caller makes the round fail.
   void abandon() noexcept { mode_.store(Mode::failed, std::memory_order_relaxed); }
-  /// Whether the round has failed, or stops now because that was requested. The orchestrating thread only.
+  /// Whether the round has failed, or fails now because a stop was requested. Only the orchestrating thread calls it.
   [[nodiscard]] bool ends_early() noexcept {
     if (failed()) return true;
     if (halt_ == nullptr || !halt_->is_stop_requested()) [[likely]]

@@ -17,8 +17,8 @@ namespace rondo::platform::streams {
 /// Whether a stream is being captured, with the values of the runtimes.
 enum Capture : int { not_captured = 0, being_captured = 1, capture_lost = 2 };
 
-/// While it lives, work goes to the session's own stream, as in set-up; afterwards to the caller's, if there is one,
-/// or, if told so, to the one before.
+/// While it lives, work goes to the session's own stream, as in set-up. The destructor directs work to the caller's
+/// stream, if there is one, or, with `goes_back`, to the stream that was in use before.
 template <class Device>
 class OnOwnStream {
  public:
@@ -182,7 +182,7 @@ class CallersStream {
     is_pending_ = false;
     return {};
   }
-  /// Whether rounds on the stream may not be over.
+  /// Whether rounds on the caller's stream may still run.
   [[nodiscard]] bool is_pending() const noexcept { return is_pending_; }
 
   /// Whether the session can be closed. Errors: busy, if the owner captures the stream and the session has put

@@ -59,7 +59,7 @@ class DevicePlatform {
   }
   /// Gives a block back. Waits first for what may use it: the work on the device's stream, and enqueued rounds. If they
   /// do not end in time, the block stays: a second call ends them by force, and the destructor releases what is left.
-  /// Another failure of the wait is returned after the block was given back.
+  /// Any other failure of the wait is returned after the block is given back.
   Status release(DevicePtr<std::byte> block) noexcept {
     Status waited;
     if (!await_uses(waited)) return waited;

@@ -298,8 +298,8 @@ class DeviceQueue {
     then(s, Api::copy, [&] { return device_.copy_now(to, from, size.value, host_to_device, s.stream); });
     return noted(s.code);
   }
-  /// Copies the outputs of a round that is over for which staging has no room. Before the others are delivered, since
-  /// the device may refuse such a copy.
+  /// Copies the outputs for which staging has no room, of a round that is over. Precedes the delivery of the others,
+  /// since the device may refuse such a copy.
   [[gnu::noinline]] void copy_unstaged(std::uint32_t slot) noexcept {
     Slot& s = slots_[slot];
     const Output* const outputs = outputs_.data() + slot * max_outputs_;
@@ -347,8 +347,8 @@ class DeviceQueue {
   void create(Stream& stream) {
     device_.must(Api::create_stream, calls().create_stream(&stream, 0, Api::stream_flags));
   }
-  /// Waits for everything that is the session's own, a second time if `so_far` reports a timeout; work that is late
-  /// twice is aborted, with everything that may wait for it. @returns the first failure
+  /// Waits for the session's own streams, a second time if `so_far` reports a timeout. Work that is late twice is
+  /// aborted, with everything that may wait for it. @returns the first failure
   [[gnu::cold]] Code settle(Code so_far) noexcept {
     const auto is_late = [](Code code) { return Api::may_go_on(code) && Api::errc_of(code) == Errc::timed_out; };
     Code first = code_ok;

@@ -16,12 +16,12 @@ struct StagedRun {
   std::byte* begin = nullptr;
   std::byte* end = nullptr;
   std::uint64_t device = 0;
-  std::uint64_t padding = 0;  ///< bytes after the last tensor up to the next aligned address behind its block
+  std::uint64_t padding = 0;  ///< bytes after the last tensor up to the next aligned address after its block
   std::byte* next = nullptr;  ///< the start of the free part of the slot's staging; null: all of it is free
 
   /// Returns room in the staging of `room` bytes for bytes that are copied to or from `to`: in this run if they follow
-  /// it on the device, perhaps after a tensor's padding, otherwise in a new one. `flush()` copies the run so far. Null
-  /// if staging has no room, after a flush.
+  /// it on the device, perhaps after a tensor's padding, otherwise in a new one. `flush()` copies the run so far. If
+  /// staging has no room, flushes and returns null.
   template <class Flush>
   [[nodiscard]] std::byte* gather(std::byte* staging, std::uint64_t room, std::uint64_t to, std::uint64_t size,
                                   Flush flush) noexcept {

@@ -161,6 +161,21 @@ TEST_CASE_TEMPLATE("An input is not held in an array that was released during a 
   check(pipelined);
 }
 
+TEST_CASE_TEMPLATE("An array that a completion releases while it is copied has no memory any more", P, PLATFORMS) {
+  const Scaled g;
+  auto session = open_pipelined<P, 3>(g.graph);
+  Floats host(Scaled::n, 2), result(Scaled::n);
+  auto array = session.allocate(g.x);
+  const auto release_in_flight = [&] {
+    array = session.allocate(g.x);
+    REQUIRE(session.submit_round(bind(g.x, host), bind(g.y, result), [&](Status) noexcept { (void)array.release(); }));
+  };
+  release_in_flight();
+  CHECK(session.upload(array, host).code() == Errc::null_memory);
+  release_in_flight();
+  CHECK(session.download(array, host).code() == Errc::null_memory);
+}
+
 TEST_CASE_TEMPLATE("Rounds of every kind of session bind the memory that their session allocates", P, PLATFORMS) {
   const Scaled g;
   SUBCASE("RoundSession") {

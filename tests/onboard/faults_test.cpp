@@ -197,6 +197,7 @@ bool may_be_absorbed(const std::string& call, Errc errc, bool captures_loops) {
       "aclmdlRICondHandleGetCondPtr",
       "aclmdlRIAddCondTask",
       "aclmdlRICaptureToModelRIBegin",
+      "aclrtLaunchHostFunc",  // the round is waited for in another way
   };
   // Where a loop is captured: Rondo's own kernels are not found, or a decision or the stream of the body is refused.
   static const std::set<std::string> of_loops{"aclrtLaunchKernelWithHostArgs", "aclrtCreateStreamWithConfig",

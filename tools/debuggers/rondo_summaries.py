@@ -101,7 +101,8 @@ def round_session(value):
 
 
 def in_flight(value):
-    flying = f"{value.field('in_flight_').number()} of {value.field('limit_').number()} in flight"
+    most = value.field("shared_").field("most_in_flight").number()
+    flying = f"{value.field('in_flight_').number()} of {most} in flight"
     return f"{state(value)} after {many(value.field('submitted_').number(), 'submitted round')}, {flying}"
 
 

@@ -243,7 +243,7 @@ inline SourceBuilder::Compiled SourceBuilder::compile(const SourceCandidate& can
 
   // Files to link follow the source: from a library, the linker takes only what the files before it lack.
   std::vector<std::string> command{options_.compiler}, linked{source};
-  for (const std::vector<std::string>* const flags : {&options_.flags, &candidate.flags}) {
+  for (const std::vector<std::string>* const flags : {&std::as_const(options_.flags), &candidate.flags}) {
     bool is_argument = false;
     for (const std::string& flag : *flags) {
       (is_argument || is_linked(flag) ? linked : command).push_back(flag);

@@ -287,7 +287,6 @@ class InFlight {
       if (!waits) return Status{Errc::busy};
       do deliver_oldest();
       while (writer != never && delivered() <= writer);
-      if (in_flight_ == 0) derived().shared_.limit_in_flight = derived().shared_.most_in_flight;
       recompute_ranges();
     }
   }
@@ -313,7 +312,7 @@ class InFlight {
     }
     if (!status) [[unlikely]]
       status = status.poisoning();  // later rounds may have used its results
-    --in_flight_;
+    if (--in_flight_ == 0) derived().shared_.limit_in_flight = derived().shared_.most_in_flight;
     oldest_ = next(slot);
     if (!status) [[unlikely]]
       note_failure(round, slot, status);

@@ -107,6 +107,7 @@ class SessionBase {
   template <Element T, class Host>
   Status upload(DeviceArray<T>& array, const Host& host) noexcept {
     const auto pair = bind(Input<T>{}, host);
+    (void)derived().finish_all();  // a completion may release the array
     return move_array(array.span().data().template as<std::byte>(), array.host().data(),
                       Bytes{array.size() * sizeof(T)}, const_cast<T*>(pair.data()),
                       Bytes{bytes_or_most(pair.size(), sizeof(T))}, true);
@@ -115,6 +116,7 @@ class SessionBase {
   template <Element T, class Host>
   Status download(const DeviceArray<T>& array, Host&& host) noexcept {
     const auto pair = bind(Output<T>{}, std::forward<Host>(host));
+    (void)derived().finish_all();
     return move_array(DevicePtr<std::byte>{array.span().data().address()}, const_cast<T*>(array.host().data()),
                       Bytes{array.size() * sizeof(T)}, pair.data(), Bytes{bytes_or_most(pair.size(), sizeof(T))},
                       false);
@@ -357,7 +359,6 @@ class SessionBase {
   }
   Status move_array(DevicePtr<std::byte> array, void* mapped, Bytes bytes, void* host, Bytes size,
                     bool to_device) noexcept {
-    (void)derived().finish_all();
     if (state_ == State::in_round) return Status{Errc::busy};
     if (const Status status = unusable(); !status) return status;
     if (size != bytes) return Status{array ? Errc::wrong_size : Errc::null_memory};

@@ -474,6 +474,20 @@ TEST_CASE("A plan in a file is good if each block lies in the arena, and each vi
   }
 }
 
+TEST_CASE("A file of a graph with tensors outside the arena opens again") {
+  TaskGraph graph;
+  const auto x = graph.input<float>("x", {4});
+  const auto w = graph.resident<float>("w", {1024});
+  const auto y = graph.output<float>("y", {4});
+  graph.add<Scale>(x, y, 2.0F);
+  graph.add_raw("reads", CoreType::vector, +[](ArgWord*) {}, reads(w), updates(y));
+  graph.in_memory(w, MemoryKind::mapped_host);
+  const std::string path = (std::filesystem::temp_directory_path() / "rondo_saved_outside").string();
+  open<A2A3Sim>(graph).save(path.c_str());
+  CHECK(open<A2A3Sim>(graph, {.saved = path.c_str()}).is_restored());
+  std::filesystem::remove(path);
+}
+
 TEST_CASE("What a file with a right checksum holds cannot place a tensor outside of the arena, or end in a deadlock") {
   Chains chains(4);
   const Folder folder;

@@ -236,17 +236,16 @@ class Device {
   /// Creates the stream, and the event of its end, if there is none. @returns the runtime's code; `call` is the name of
   /// the call
   [[nodiscard]] AclError create_stream(const char*& call) noexcept {
-    const bool has_event = options_.completion != Completion::event || done_ != nullptr;
-    if (stream_ != nullptr && has_event) return code_ok;
+    if (stream_ != nullptr) return code_ok;
     if (token_ == 0 || is_stopped_) return code_not_open;
     call = "aclrtSetDevice";
     if (const AclError code = enter(); code != code_ok) return code;
     call = "aclrtCreateStreamWithConfig";
-    AclError code = code_ok;
-    if (stream_ == nullptr) code = calls().create_stream(&stream_, 0, stream_flag_fast_launch | stream_flag_fast_sync);
-    if (code != code_ok || has_event) return code;
+    AclError code = calls().create_stream(&stream_, 0, stream_flag_fast_launch | stream_flag_fast_sync);
+    if (code != code_ok || options_.completion != Completion::event || done_ != nullptr) return code;
     call = "aclrtCreateEventExWithFlag";
     code = calls().create_event(&done_, event_flag_sync);
+    if (code != code_ok) (void)calls().destroy_stream(std::exchange(stream_, nullptr));
     return code;
   }
   /// Waits, and destroys the stream and its event. @returns the first failure

@@ -239,6 +239,9 @@ def main():
     chosen = chosen[len(chosen) * (k - 1) // parts : len(chosen) * k // parts]
     if options.sample:
         chosen = sorted(random.Random(options.seed).sample(chosen, min(options.sample, len(chosen))), key=lambda m: m.number)
+    if not chosen:
+        say("no mutant was chosen: the options leave none that a program runs")
+        return 1
     survivors = []
     start = time.monotonic()
 

@@ -23,8 +23,7 @@ class Halt {
   [[gnu::cold, gnu::noinline]] void record(std::uint32_t task, std::uint32_t round = 0) noexcept {
     const std::lock_guard lock(mutex_);
     if (has(kernel) && !is_before(round, failed_)) return;  // model: halt.keep_earliest
-    task_ = task;
-    if (!take_exception(round)) return;
+    if (!take_exception(task, round)) return;
     failed_ = round;
     causes_.fetch_or(kernel, std::memory_order_release);  // model: halt.add_kernel
   }
@@ -74,7 +73,7 @@ class Halt {
   static constexpr std::uint8_t kernel = 2;
 
   /// Stores the task and the text of the exception being handled. Returns false for a loop that a request has stopped.
-  [[nodiscard]] bool take_exception(std::uint32_t round) noexcept {
+  [[nodiscard]] bool take_exception(std::uint32_t task, std::uint32_t round) noexcept {
     try {
       throw;
     } catch (const graph::StoppedInLoop&) {
@@ -85,6 +84,7 @@ class Halt {
       task_ = failure.task;
       text_ = failure.text;
     } catch (...) {
+      task_ = task;
       text_ = current_exception_text();
     }
     return true;

@@ -226,7 +226,7 @@ class Hosted {
   [[nodiscard]] const Error::Text& failure_text() const noexcept { return engine_.failure_text(); }
   template <class Sink>
   void remarks(Moment when, Sink&& sink) const noexcept {
-    if (when == Moment::closing && engine_.threads_used() == 1) sink("one thread ran all tasks; more were not faster");
+    if (when == Moment::closing && engine_.threads_used() == 1) sink("one thread ran all tasks");
   }
 
   template <class Sink>

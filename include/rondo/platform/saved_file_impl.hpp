@@ -180,7 +180,8 @@ RONDO_INLINE SavedState decode_saved(const char* path, std::span<const std::byte
   for (std::size_t t = 0; is_good && t < state.offsets.size(); ++t) {
     const graph::TensorRecord& tensor = graph.tensors[t];
     const std::uint64_t offset = state.offsets[t];
-    const bool is_outside = graph.tensors[graph::root_of(graph.tensors, t)].is_outside_arena();
+    const bool is_outside =
+        graph.tensors[graph::root_of(graph.tensors, static_cast<std::uint32_t>(t))].is_outside_arena();
     if (is_outside || is_carried_in_args(tensor.direction) || (offset == 0 && tensor.bytes == 0)) continue;
     const std::uint64_t end = tensor.is_view() ? tensor.bytes : chip.block_bytes(tensor.bytes);
     is_good = offset <= state.arena_bytes && end <= state.arena_bytes - offset &&

@@ -268,7 +268,8 @@ std::string page() {
          "`kernel_failed`, `orchestration_failed`, `deadlock`, `device_failed`, `timed_out` and `stopped` poison the "
          "session if a\n"
          "round fails with them; `status.poisoned()` says so. After all other failures of a round the session stays "
-         "usable.\n\n"
+         "usable, unless\n"
+         "the round was in flight: a round that fails after it was submitted always poisons the session.\n\n"
          "| code | meaning, and what to do |\n|---|---|\n"
       << codes();
   return out.str();

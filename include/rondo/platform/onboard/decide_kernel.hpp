@@ -39,10 +39,6 @@ class DecideKernel {
     try {
       kernel_.load();
       if (kernel_.is_loaded()) is_correct_ = decides_correctly();
-    } catch (const Error& error) {
-      (void)release();
-      if (error.code() != Errc::unsupported) throw;
-      is_tried_ = true;  // the host decides
     } catch (...) {
       (void)release();
       throw;

@@ -38,9 +38,6 @@ class RefreshKernel {
     if (!kernel_.is_loaded()) return;
     try {
       is_correct_ = computes_correctly();
-    } catch (const Error& error) {
-      (void)release();
-      if (error.code() != Errc::unsupported) throw;  // otherwise the host computes addresses
     } catch (...) {
       (void)release();
       throw;

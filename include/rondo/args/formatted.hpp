@@ -111,7 +111,7 @@ class FormattedTask {
     std::vector<Slot> slots(size.slots);
     (void)try_lay_out(format, signature, slots);
     block_bytes_ = size.block_bytes;
-    // The tiling data stand behind the block: those of the kernel, then those of each sub-node.
+    // The tiling data follow the block: first those of the kernel, then those of each sub-node.
     std::vector<Tiling> tilings{{&operands, block_bytes_}};
     for (const Operands& node : operands.nodes_) tilings.push_back({&node, tilings.back().end()});
     for (const Slot& slot : slots) {

@@ -117,8 +117,11 @@ class SourceBuilder {
   [[nodiscard]] Compiled compile(const SourceCandidate& candidate, const std::string& key);
   /// Whether a flag is for the linker, or the name of a file to link.
   [[nodiscard]] static bool is_linked(const std::string& flag) noexcept {
+    const std::size_t version = flag.find(".so.");
+    const bool has_version =
+        version != std::string::npos && flag.find_first_not_of("0123456789.", version + 4) == std::string::npos;
     return flag.starts_with("-l") || flag.starts_with("-Wl,") || flag == "-Xlinker" || flag.ends_with(".a") ||
-           flag.ends_with(".o") || flag.ends_with(".so");
+           flag.ends_with(".o") || flag.ends_with(".so") || has_version;
   }
   [[nodiscard]] static bool is_current(const std::string& kept);
   [[nodiscard]] static bool keep(const std::string& stem, const std::string& kept) noexcept;

@@ -80,7 +80,7 @@ class RoundLink {
 template <class Session, class Bindings, Stage S>
 class [[nodiscard]] Round {
  public:
-  /// Starts the tasks; does not wait. On platforms of the host it may run them.
+  /// Starts the tasks; does not wait. On simulated chips and the host, the tasks may run during this call.
   [[nodiscard]] Round<Session, Bindings, Stage::launched> launch() && noexcept
     requires(S == Stage::bound)
   {

@@ -22,6 +22,13 @@ find_clang() {
   return 1
 }
 
+# The version of that clang, or of the one to install. Its packages and tools have it in their names.
+clang_version() {
+  local clang version=19
+  ! clang=$(find_clang) || version=$("$clang" -dumpversion)
+  echo "${version%%.*}"
+}
+
 # A clang without its runtime compiles but cannot link a sanitizer.
 has_clang_sanitizers() {
   local clang
@@ -69,6 +76,8 @@ has_browser() { has_program chromium || has_program chromium-browser || has_prog
 # Prints the Debian packages that are needed for <purpose>, which is demo, test, coverage, lint, portability, release,
 # check_release, site or browse (a site in a browser), and are not there.
 missing_packages() {
+  local clang
+  clang=$(clang_version)
   has_program g++ || echo g++
   case $1 in
     portability)
@@ -78,7 +87,7 @@ missing_packages() {
       has_program qemu-aarch64 || echo qemu-user
       has_program musl-gcc || echo musl-tools
       find_clang >/dev/null || echo clang-19
-      has_libcxx || printf '%s\n' libc++-19-dev libc++abi-19-dev
+      has_libcxx || printf '%s\n' "libc++-$clang-dev" "libc++abi-$clang-dev"
       return ;;
     release)
       has_program cmake || echo cmake
@@ -116,7 +125,7 @@ missing_packages() {
   has_header CLI/CLI.hpp || echo libcli11-dev
   has_header range/v3/version.hpp || echo librange-v3-dev
   [ "$1" = test ] || [ "$1" = coverage ] || return 0
-  [ "$1" = test ] || { has_program llvm-cov-19 && has_program llvm-profdata-19; } || echo llvm-19
+  [ "$1" = test ] || { has_program "llvm-cov-$clang" && has_program "llvm-profdata-$clang"; } || echo "llvm-$clang"
   has_header doctest/doctest.h || echo doctest-dev
   has_header benchmark/benchmark.h || echo libbenchmark-dev
   has_header tbb/flow_graph.h || echo libtbb-dev
@@ -127,7 +136,7 @@ missing_packages() {
   has_program mpirun || echo openmpi-bin
   has_mpi_header || echo libopenmpi-dev
   find_clang >/dev/null || echo clang-19
-  has_clang_sanitizers || echo libclang-rt-19-dev
+  has_clang_sanitizers || echo "libclang-rt-$clang-dev"
   has_program clang-format-19 || echo clang-format-19
   has_program objdump || echo binutils
   has_program valgrind || echo valgrind

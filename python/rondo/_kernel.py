@@ -35,8 +35,8 @@ def kernel(
     """Makes a kernel of a function; a decorator if `function` is left out.
 
     `signature` declares the kernel's arguments: tensors as ``x: in f32[n]`` (or ``out``, ``inout``), scalars as
-    ``a: f32``, and ``b: block`` for the index of the running block. Tensors that share a symbol must agree in that
-    extent. Types are f32 f16 bf16 f64 c64 c128, i8 to i64, u8 to u64, bool, fp8e4m3fn, fp8e8m0, fp4e2m1.
+    ``a: f32``, and ``b: block`` for the index of the running block. The extents of tensors must fit their symbols
+    and expressions. Types are f32 f16 bf16 f64 c64 c128, i8 to i64, u8 to u64, bool, fp8e4m3fn, fp8e8m0, fp4e2m1.
 
     `function` is one of
 

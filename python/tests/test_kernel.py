@@ -229,6 +229,8 @@ class KernelTest(unittest.TestCase):
         invalid = rondo.Errc.invalid_argument
         self.refuses(rondo.Errc.wrong_size, "n is 4 in 'x' and 5 in 'y'", graph.add, kernel, x, z, 1.0)
         self.refuses(invalid, "takes float32 as argument 1, and tensor 'i' holds int32", graph.add, kernel, x, i, 1.0)
+        double = rondo.kernel("x: in f32[n], y: out f32[2 * n]", lambda x, y: None, name="double", quiet=True)
+        self.refuses(rondo.Errc.wrong_size, "takes 'y' with extent 8 in dimension 0, and the tensor has 5", graph.add, double, x, z)
         self.refuses(invalid, "'x' is an input", graph.add, kernel, y, x, 1.0)
         self.refuses(invalid, "takes 3 arguments", graph.add, kernel, x, y)
         self.refuses(invalid, "does not fit", graph.add, kernel, x, y, 1e300)

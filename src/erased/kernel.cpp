@@ -112,6 +112,15 @@ void SignatureKernel::check_extents(std::span<const KernelArgument> arguments) c
     std::string_view from;
   };
   std::vector<std::optional<Value>> values(symbols_.size());
+  const auto refuse = [this](std::size_t p, std::size_t d, std::int64_t wanted, std::int64_t is) {
+    fail(Errc::wrong_size, "kernel '", name_, "' takes '", parameters_[p].name, "' with extent ", wanted,
+         " in dimension ", d, ", and the tensor has ", is);
+  };
+  struct Expression {
+    std::size_t p, d;
+    std::int64_t is;
+  };
+  std::vector<Expression> expressions;  // once the symbols are known
   for (std::size_t p = 0; p < parameters_.size(); ++p) {
     if (!parameters_[p].is_tensor) continue;
     const SymbolicShape& shape = arguments[p].shape;
@@ -128,11 +137,10 @@ void SignatureKernel::check_extents(std::span<const KernelArgument> arguments) c
       const Extent& wanted = extents_[p][d];
       const std::int32_t symbol = wanted.dim.as_symbol();
       if (wanted.dim.empty()) {
-        if (is && *is != wanted.value) {
-          fail(Errc::wrong_size, "kernel '", name_, "' takes '", parameters_[p].name, "' with extent ", wanted.value,
-               " in dimension ", d, ", and the tensor has ", *is);
-        }
-      } else if (symbol >= 0) {
+        if (is && *is != wanted.value) refuse(p, d, wanted.value, *is);
+      } else if (symbol < 0) {
+        if (is) expressions.push_back({p, d, *is});
+      } else {
         std::optional<Value>& value = values[static_cast<std::size_t>(symbol)];
         if (!value || (is && !value->extent)) value = Value{is, parameters_[p].name};
         if (is && value->extent && *is != *value->extent) {
@@ -142,6 +150,18 @@ void SignatureKernel::check_extents(std::span<const KernelArgument> arguments) c
         }
       }
     }
+  }
+  for (const auto& [p, d, is] : expressions) {
+    const Dim& dim = extents_[p][d].dim;
+    std::vector<std::int64_t> known(symbols_.size());
+    bool all = true;
+    dim.for_each_symbol([&](std::int32_t symbol) {
+      const auto s = static_cast<std::size_t>(symbol);
+      all = all && values[s] && values[s]->extent;
+      if (all) known[s] = *values[s]->extent;
+    });
+    const Dim::Value wanted = dim.evaluate(known.data());
+    if (all && wanted.ok && wanted.value != is) refuse(p, d, wanted.value, is);
   }
 }
 

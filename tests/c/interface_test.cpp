@@ -399,6 +399,11 @@ TEST_CASE("c: what a graph is handed is checked, and what is wrong leaves it as 
   CHECK(says("4294967296 blocks"));
   CHECK_EQ(rondo_graph_add_task(saxpy.graph, saxpy.kernel.handle, &x, 1, nullptr, nullptr), RONDO_INVALID_ARGUMENT);
   CHECK(says("takes 3 arguments"));
+  // An expression of symbols that other tensors determine.
+  const Kernel doubling("doubling", "x: in f32[n], y: out f32[2 * n]", nullptr);
+  const rondo_argument pair[] = {x, y};
+  CHECK_EQ(rondo_graph_add_task(saxpy.graph, doubling.handle, pair, 2, nullptr, nullptr), RONDO_WRONG_SIZE);
+  CHECK(says("takes 'y' with extent 8 in dimension 0, and the tensor has 4"));
   const Saxpy stranger;
   for (const std::size_t many : {std::size_t{4}, std::size_t{1} << 40, SIZE_MAX}) {
     CHECK_EQ(rondo_graph_add_task(saxpy.graph, saxpy.kernel.handle, &x, many, nullptr, nullptr),

@@ -122,9 +122,9 @@ typedef int32_t rondo_core;
 enum { RONDO_CUBE = 0, RONDO_VECTOR = 1 };
 
 /* Makes a kernel of a function and a signature: "x: in f32[n], y: inout f32[n], a: f32, b: block". Element types are
- * f32 f16 bf16 f64 c64 c128, i8 to i64, u8 to u64, bool, fp8e4m3fn, fp8e8m0, fp4e2m1. Tensors that share a symbol must
- * agree in that extent. `name` is its name on a device. `function` may be NULL for a kernel that exists on devices
- * only. */
+ * f32 f16 bf16 f64 c64 c128, i8 to i64, u8 to u64, bool, fp8e4m3fn, fp8e8m0, fp4e2m1. The extents of tensors must fit
+ * their symbols and expressions. `name` is its name on a device. `function` may be NULL for a kernel that exists on
+ * devices only. */
 RONDO_C_API rondo_code rondo_kernel_create(const char* name, rondo_core core, const char* signature,
                                            rondo_function function, rondo_kernel* kernel);
 /* Destroys a kernel. Graphs and sessions keep their own copies, except of its function, which must outlive them. */

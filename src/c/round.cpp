@@ -37,13 +37,16 @@ struct RoundObject {
   std::vector<std::shared_ptr<const erased::SignatureKernel>> kernels;  ///< of all rounds
 
   void run(AnyRound& round) {
+    const struct Ends {  // also if code in C++ leaves the function by an exception
+      AnyRound*& native;
+      ~Ends() { native = nullptr; }
+    } ends{native};
     native = &round;
     has_stopped = false;
     regions.clear();
     tasks.clear();
     number = rounds.fetch_add(1, std::memory_order_relaxed) + 1;
     const rondo_code code = function(handle, context);
-    native = nullptr;
     if (has_stopped) throw erased::Stopped{};
     if (code != RONDO_OK) {
       throw std::runtime_error("it returned " + std::to_string(code) +

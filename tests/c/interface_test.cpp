@@ -952,6 +952,27 @@ TEST_CASE("c: an orchestration adds the tasks of each round") {
   CHECK_EQ(session.id, 0);
 }
 
+TEST_CASE("c: a round is over when code in C++ leaves its orchestration by an exception") {
+  Orchestrated made("tensormap_and_ringbuffer");
+  const rondo_orchestration throwing = [](rondo_round round, void* context) -> rondo_code {
+    static_cast<Orchestrated*>(context)->last = round;
+    throw std::runtime_error("thrown");
+  };
+  rondo_session session{};
+  REQUIRE_EQ(rondo_open_orchestrated(made.graph, "a2a3_sim", nullptr, throwing, &made, nullptr, &session), RONDO_OK);
+  rondo_bindings bindings{};
+  REQUIRE_EQ(rondo_bindings_create(session, &bindings), RONDO_OK);
+  std::array<float, 4> x{}, y{};
+  std::int32_t steps = 0;
+  REQUIRE_EQ(rondo_bind(bindings, made.tensors[0], x.data(), 16), RONDO_OK);
+  REQUIRE_EQ(rondo_bind(bindings, made.tensors[1], &steps, 4), RONDO_OK);
+  REQUIRE_EQ(rondo_bind(bindings, made.tensors[2], y.data(), 16), RONDO_OK);
+  CHECK_EQ(rondo_run_round(bindings), RONDO_ORCHESTRATION_FAILED);
+  CHECK(says("thrown"));
+  CHECK_EQ(rondo_round_begin_scope(made.last), RONDO_NOT_OPEN);
+  CHECK_EQ(rondo_close(session), RONDO_OK);
+}
+
 TEST_CASE("c: a stop poisons the session, whose close still releases everything") {
   Saxpy saxpy;
   Open open(saxpy);

@@ -107,7 +107,8 @@ TaskId add_task(Graph& graph, const KernelRecord& kernel, const Extent& blocks,
            "' is an input; make it an inout");
     }
   }
-  graph.kernels.reserve(graph.tasks.tasks().size() + 1);
+  const std::size_t needed = graph.tasks.tasks().size() + 1;
+  if (graph.kernels.capacity() < needed) graph.kernels.reserve(2 * needed);
   const Blocks number = blocks.dim.empty() ? Blocks{blocks.value} : Blocks{blocks.dim};
   const TaskId task = kernel.add(kernel, graph.tasks, number, arguments);
   graph.kernels.resize(index(task));  // the decision of a `when` comes before its tasks

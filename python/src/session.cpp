@@ -301,12 +301,14 @@ class Session {
   void upload(SessionArray& to, py::handle array) {
     refuse_foreign(to, to.port());
     const HostMemory memory = host_memory_of(array, to.port(), false);
+    refuse_released(to);
     const Packed packed(memory, true);
     check(alone([&] { return session_->upload(to.native(), packed.data(), Bytes{to.native().size()}); }));
   }
   void download(SessionArray& from, py::handle array) {
     refuse_foreign(from, from.port());
     const HostMemory memory = host_memory_of(array, from.port(), true);
+    refuse_released(from);
     Packed packed(memory, false);
     check(alone([&] { return session_->download(from.native(), packed.data(), Bytes{from.native().size()}); }));
     packed.scatter();
@@ -525,12 +527,13 @@ class Session {
     fail(Errc::wrong_tensor, "tensor '", port.text,
          "': the array was allocated by another session; take one of this session's allocate()");
   }
+  static void refuse_released(SessionArray& array) {
+    if (array.native().span().data().address() != 0) return;
+    fail(Errc::null_memory, "tensor '", array.port().text,
+         "': the array was released, or its session closed; allocate another");
+  }
   static void refuse_released(const Bound& bound) {
-    for (SessionArray* const array : bound.arrays) {
-      if (array->native().span().data().address() != 0) continue;
-      fail(Errc::null_memory, "tensor '", array->port().text,
-           "': the array was released, or its session closed; allocate another, and bind it");
-    }
+    for (SessionArray* const array : bound.arrays) refuse_released(*array);
   }
   void refuse_in_round() const {
     if (round_ != nullptr) fail(Errc::busy, "a round is under way; call finalize_round() first");

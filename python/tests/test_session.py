@@ -490,6 +490,8 @@ class SessionTest(unittest.TestCase):
         x.release()
         self.assertEqual(x.nbytes, 0)
         self.refuses(rondo.Errc.null_memory, "released", session.run_round, x=x, y=hx, z=hx.copy())
+        for copy in session.upload, session.download:
+            self.refuses(rondo.Errc.null_memory, "'x': the array was released", copy, x, hx)
         y, wrong = session.allocate("y"), rondo.Errc.wrong_tensor
         with add_session() as stranger:  # which would not notice that the array is released
             self.refuses(wrong, "'x': .* another session", stranger.run_round, x=y, y=hx, z=hx.copy())

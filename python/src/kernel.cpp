@@ -8,6 +8,7 @@
 #include <pybind11/numpy.h>
 #include <pybind11/stl.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <stdexcept>
@@ -59,17 +60,30 @@ Kernel::Kernel(const std::string& signature, const py::object& function, const s
 /// The function of every Python kernel; the first word is the kernel.
 void Kernel::run(ArgWord* args) {
   auto& kernel = *reinterpret_cast<Kernel*>(static_cast<std::uintptr_t>(args[0]));  // NOLINT: what the constructor put
-  bool failed = false;
+  std::string failed;
   {
     const py::gil_scoped_acquire gil;
     try {
       kernel.call(args + 1);
     } catch (py::error_already_set& error) {
-      failed = true;
-      if (kernel.pending_ == nullptr) kernel.pending_ = std::make_unique<py::error_already_set>(std::move(error));
+      static std::uint64_t exceptions = 0;
+      failed = "Python exception " + std::to_string(++exceptions) + " of this process";
+      kernel.raised_.emplace_back(failed, std::make_unique<py::error_already_set>(std::move(error)));
+      // Some are never asked for: those of a session that is dropped, and of tasks that fail after another one.
+      const auto oldest = kernel.raised_.size() > 16 ? std::move(kernel.raised_.front().second) : nullptr;
+      if (oldest != nullptr) kernel.raised_.pop_front();
     }
   }
-  if (failed) throw std::runtime_error("a kernel of Python raised an exception");
+  if (!failed.empty()) throw std::runtime_error(failed);
+}
+
+std::unique_ptr<py::error_already_set> Kernel::take_raised(std::string_view failure) {
+  const auto place = std::ranges::find_if(
+      raised_, [&](const auto& raised) { return failure.find(raised.first) != std::string_view::npos; });
+  if (place == raised_.end()) return nullptr;
+  auto error = std::move(place->second);
+  raised_.erase(place);
+  return error;
 }
 
 void Kernel::call(const ArgWord* args) {

@@ -8,9 +8,11 @@
 #include <pybind11/pybind11.h>
 
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -19,7 +21,8 @@ namespace rondo::python {
 /// A kernel that Python brings: the address of a function, or a function of Python itself.
 ///
 /// Lifetime: graphs and sessions that use it keep it. Errors: an exception of a Python function is kept until the
-/// session's round has ended, and raised there.
+/// session's round has ended, and raised there. The text of the session's failure has its number, since several
+/// sessions may use the kernel.
 class Kernel {
  public:
   /// `function`: a callable that takes the kernel's arguments; or, with an `address`, what owns the `void
@@ -31,8 +34,8 @@ class Kernel {
 
   [[nodiscard]] const erased::SignatureKernel& record() const noexcept { return *record_; }
   [[nodiscard]] const pybind11::object& function() const noexcept { return function_; }
-  /// Takes what the function raised in a round that has failed; null if it raised nothing.
-  [[nodiscard]] std::unique_ptr<pybind11::error_already_set> take_pending() noexcept { return std::move(pending_); }
+  /// Takes the exception that the text of a session's failure names; null if it names none of this function.
+  [[nodiscard]] std::unique_ptr<pybind11::error_already_set> take_raised(std::string_view failure);
 
  private:
   static void run(ArgWord* args);
@@ -41,7 +44,8 @@ class Kernel {
   pybind11::object function_;
   std::unique_ptr<erased::SignatureKernel> record_;
   std::vector<pybind11::dtype> dtypes_;  ///< by parameter, of tensors
-  std::unique_ptr<pybind11::error_already_set> pending_;
+  /// What the function raised and nobody has asked for, with the names that failures have for it.
+  std::deque<std::pair<std::string, std::unique_ptr<pybind11::error_already_set>>> raised_;
 };
 
 /// Adds rondo.Kernel.

@@ -167,13 +167,10 @@ class Session {
       return;
     }
     const Transition ends;
-    {
-      const py::gil_scoped_release kernels_may_run;
-      if (round_ != nullptr) (void)round_->bindings->finish();
-      (void)session_->wait_all();
-      (void)session_->close();
-    }
-    forget_raised();
+    const py::gil_scoped_release kernels_may_run;
+    if (round_ != nullptr) (void)round_->bindings->finish();
+    (void)session_->wait_all();
+    (void)session_->close();
   }
 
   [[nodiscard]] const char* platform() const noexcept { return platform_.c_str(); }
@@ -358,7 +355,6 @@ class Session {
     const std::vector<Flight> lent_held = std::exchange(lent_held_, {});
     check(status);
     is_closed_ = true;
-    forget_raised();
     // What the session was made of may refer to the session, and Python cannot see that.
     const auto orchestration = std::exchange(orchestration_, nullptr);
     const py::list kernels = std::exchange(kernel_objects_, py::list());
@@ -417,19 +413,13 @@ class Session {
   /// An exception of a kernel of Python is raised as it is; what else failed, as rondo.Error.
   [[noreturn, gnu::cold]] void raise(Status status) const {
     if (orchestration_ != nullptr && status.code() == Errc::orchestration_failed) orchestration_->raise_pending();
-    if (status.code() == Errc::kernel_failed) {
-      std::unique_ptr<py::error_already_set> raised;
-      for (const py::handle object : kernel_objects_) {
-        auto pending = py::cast<Kernel&>(object).take_pending();
-        if (raised == nullptr) raised = std::move(pending);
-      }
+    const Error::Text text = session_->explain(status);
+    for (const py::handle object : kernel_objects_) {
+      if (status.code() != Errc::kernel_failed) break;
+      const auto raised = py::cast<Kernel&>(object).take_raised(text);
       if (raised != nullptr) throw py::error_already_set(std::move(*raised));
     }
-    throw Error(status.code(), session_->explain(status));
-  }
-  /// Forgets what kernels raised in rounds whose failures nobody asked for, so that no other session raises it.
-  void forget_raised() const {
-    for (const py::handle object : kernel_objects_) (void)py::cast<Kernel&>(object).take_pending();
+    throw Error(status.code(), text);
   }
   [[nodiscard]] static DeviceKind device_kind(const std::string& platform, std::uint32_t device) noexcept {
     constexpr std::int32_t cuda = 2;

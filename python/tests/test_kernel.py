@@ -194,6 +194,11 @@ class KernelTest(unittest.TestCase):
         other = saxpy_session(moody)
         other.request_stop()
         self.refuses(rondo.Errc.stopped, "a stop was requested", other.run_round, **failing(5))
+        # Nor does one that fails at the same kernel, or is closed.
+        alike = saxpy_session(moody)
+        with self.assertRaisesRegex(ValueError, "x.0. is 6"):
+            alike.run_round(**failing(6))
+        alike.close()
         with self.assertRaisesRegex(ValueError, "x.0. is 4"):
             ticket.wait()
 

@@ -44,16 +44,9 @@ def load(path: str) -> Any:
     if spec is None or spec.loader is None:
         raise OSError(f"{path} is no file of Python")
     case = importlib.util.module_from_spec(spec)
+    sys.modules["case"] = case  # where dataclasses and pickle look for it
     spec.loader.exec_module(case)
     return case
-
-
-def extent(value: Any, symbols: dict[str, int]) -> int:
-    if isinstance(value, int):
-        return value
-    if value not in symbols:
-        raise ValueError(f"shapes() of the case gives the symbol {value!r} no value")
-    return symbols[value]
 
 
 def write_json(path: str, values: Any) -> None:
@@ -80,8 +73,7 @@ def write_json(path: str, values: Any) -> None:
 def make_arrays(graph: rondo.Graph, symbols: dict[str, int]) -> tuple[dict[str, Any], list[str]]:
     """An array of zeros for each tensor that rounds bind, and the names of those that a round writes."""
     bound = [t for t in graph.tensors if t.direction in ("in", "out", "inout", "host_input")]
-    shapes = {t.name: [extent(e, symbols) for e in t.shape] for t in bound}
-    arrays = {t.name: np.zeros(shapes[t.name], BITS.get(t.dtype, t.dtype)) for t in bound}
+    arrays = {t.name: np.zeros(graph._extents(t, symbols), BITS.get(t.dtype, t.dtype)) for t in bound}
     return arrays, [t.name for t in bound if t.direction in ("out", "inout")]
 
 

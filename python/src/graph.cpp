@@ -173,6 +173,32 @@ std::vector<Tensor> tensors_of(const Graph& graph) {
   return tensors;
 }
 
+/// The extents of a tensor for the values that shapes() of a case of rondo.run gives the symbols, by name.
+std::vector<std::int64_t> extents_of(const Graph& graph, const Tensor& tensor,
+                                     const std::map<std::string, std::int64_t>& symbols) {
+  const std::vector<std::string> names = erased::symbols_of(graph.native.tasks);
+  std::vector<std::int64_t> values(names.size());
+  const auto take = [&](std::int32_t symbol) {
+    const std::string& name = names[static_cast<std::size_t>(symbol)];
+    const auto place = symbols.find(name);
+    if (place == symbols.end()) {
+      fail(Errc::invalid_argument, "tensor '", tensor.name, "': shapes() of the case gives the symbol '", name,
+           "' no value");
+    }
+    values[static_cast<std::size_t>(symbol)] = place->second;
+  };
+  std::vector<std::int64_t> extents;
+  for (std::size_t d = 0; d < tensor.shape.rank(); ++d) {
+    tensor.shape.dim(d).for_each_symbol(take);
+    const Dim::Value extent = tensor.shape.evaluate(d, values.data());
+    if (!extent.ok || extent.value < 0) {
+      fail(Errc::wrong_size, "tensor '", tensor.name, "': extent ", d, " is no size for the values of shapes()");
+    }
+    extents.push_back(extent.value);
+  }
+  return extents;
+}
+
 template <Direction D>
 void define_tensors(py::class_<Graph>& graph, const char* method, const char* doc) {
   graph.def(method, &make_tensor<D>, py::arg("name"), py::arg("dtype"), py::arg("shape"), doc);
@@ -308,6 +334,7 @@ void define_graph(py::module_& module) {
   graph.def(
       "to_dot", [](const Graph& g) { return to_dot(g.native.tasks); },
       "The graph in the language of Graphviz. Notebooks draw a graph by themselves, where `dot` is installed.");
+  graph.def("_extents", &extents_of, py::arg("tensor"), py::arg("symbols"));
   graph.def_property_readonly("tensors", &tensors_of, "All tensors, in the order in which they were added.");
   graph.def("__len__", [](const Graph& g) { return g.native.tasks.tasks().size(); });
 

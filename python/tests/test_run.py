@@ -18,6 +18,13 @@ from rondo.run import first_difference, write_json
 HERE = pathlib.Path(__file__).resolve().parent
 CASES = HERE.parents[1] / "examples" / "python" / "cases"
 
+DATACLASS = """
+from __future__ import annotations
+import dataclasses
+@dataclasses.dataclass
+class Size:
+    n: int = 8
+"""
 SYMBOLIC = """
 import numpy as np, rondo
 @rondo.kernel("x: in f32[n], w: in f32[n], y: out f32[n]", quiet=True)
@@ -97,7 +104,11 @@ class RunTest(unittest.TestCase):
     def test_symbols_and_residents_come_from_the_case(self):
         with tempfile.TemporaryDirectory() as folder:
             case = pathlib.Path(folder) / "case.py"
-            case.write_text(SYMBOLIC, encoding="utf-8")
+            case.write_text(DATACLASS + SYMBOLIC, encoding="utf-8")
+            code, out, err = run(case, "--rounds", 3)
+            self.assertEqual((code, "3 of them as the golden" in out), (0, True), out + err)
+            # An extent may be an expression of the symbols.
+            case.write_text(SYMBOLIC.replace("in f32[n], w: resident", "in f32[2 * (n - 4)], w: resident"), encoding="utf-8")
             code, out, err = run(case, "--rounds", 3)
             self.assertEqual((code, "3 of them as the golden" in out), (0, True), out + err)
             case.write_text(SYMBOLIC.replace('"n": 8', '"m": 8'), encoding="utf-8")

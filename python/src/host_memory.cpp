@@ -93,8 +93,11 @@ HostMemory memory_of_array(py::handle object, const Port& port, bool is_written)
   const auto array = py::reinterpret_borrow<py::array>(object);
   const py::dtype dtype = array.dtype();
   if (!dtype.is(port.dtype) && !has_layout_of(dtype, port.type)) {
+    const std::string wanted = py::str(py::handle(port.dtype));
+    const bool is_in_numpy = wanted == to_string(port.type);
     fail(Errc::invalid_argument, "tensor '", port.text, "' holds ", to_string(port.type), ", the array ",
-         std::string(py::str(py::handle(dtype))), "; convert it with astype");
+         std::string(py::str(py::handle(dtype))), is_in_numpy ? "; convert it with astype" : "; bind its bits as ",
+         is_in_numpy ? "" : wanted);
   }
   const py::ssize_t* const extents = array.shape();
   HostMemory memory;

@@ -227,6 +227,12 @@ class SessionTest(unittest.TestCase):
                 copy = np.zeros_like(array)
                 rondo.Session(graph).run_round(x=array, y=copy)
                 np.testing.assert_array_equal(copy, array)
+        graph = rondo.Graph()
+        graph.add("copy_bfloat16", *graph.declare("x: in bf16[2], y: out bf16[2]"))
+        self.refuses(
+            rondo.Errc.invalid_argument, "holds bfloat16, the array float32; bind its bits as uint16",
+            rondo.Session(graph).bind, x=np.zeros(2, np.float32), y=np.zeros(2, np.uint16),
+        )
 
     def test_dlpack_tensors_are_bound_without_a_copy_and_given_back(self):
         session = add_session()

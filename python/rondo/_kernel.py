@@ -18,7 +18,7 @@ def address_of(function: Any) -> Optional[int]:
         return function
     # The class of all function pointers of ctypes has no public name, which some versions of mypy know.
     if isinstance(function, getattr(ctypes, "_CFuncPtr")):
-        return ctypes.cast(function, ctypes.c_void_p).value
+        return ctypes.cast(function, ctypes.c_void_p).value or 0
     if type(function).__module__ == "_cffi_backend":
         backend: Any = importlib.import_module("_cffi_backend")
         return int(backend.cast(backend.new_primitive_type("uintptr_t"), function))

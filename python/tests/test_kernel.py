@@ -73,8 +73,9 @@ class KernelTest(unittest.TestCase):
         self.assertEqual(rounds_of(saxpy_session(rondo.kernel(SAXPY)(Compiled()))), [0, 4, 8, 12])
 
     def test_a_kernel_of_devices_alone_is_refused_elsewhere(self):
-        kernel = rondo.kernel(SAXPY, None, name="saxpy")
-        self.refuses(rondo.Errc.invalid_argument, "'saxpy' has no function", saxpy_session, kernel)
+        for function in None, WORDS():  # the latter is a null pointer
+            kernel = rondo.kernel(SAXPY, function, name="saxpy", quiet=True)
+            self.refuses(rondo.Errc.invalid_argument, "'saxpy' has no function", saxpy_session, kernel)
 
     # --- functions of Python
 

@@ -3,7 +3,7 @@
 """Builds the compiled part of the package with CMake, so that there is one description of how that is done.
 
 RONDO_PYTHON_BUILD names a folder in which Rondo was configured already, whose module is built, if it is not yet, and
-taken: for who develops Rondo, and for its tests.
+taken: for the development of Rondo, and for its tests.
 """
 
 import os

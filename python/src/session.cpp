@@ -266,14 +266,14 @@ class Session {
 
   void upload(const std::string& name, py::handle array) {
     const std::size_t t = resident_called(name);
-    const HostMemory memory = host_memory_of(array, tensors_[t], false);
+    const HostMemory memory = memory_of(array, tensors_[t], false, {});
     const Packed packed(memory, true);
     check(alone(
         [&] { return session_->upload(session_->interface().key(t), packed.data(), memory.bytes(tensors_[t])); }));
   }
   void download(const std::string& name, py::handle array) {
     const std::size_t t = resident_called(name);
-    const HostMemory memory = host_memory_of(array, tensors_[t], true);
+    const HostMemory memory = memory_of(array, tensors_[t], true, {});
     Packed packed(memory, false);
     check(alone(
         [&] { return session_->download(session_->interface().key(t), packed.data(), memory.bytes(tensors_[t])); }));
@@ -297,14 +297,14 @@ class Session {
   }
   void upload(SessionArray& to, py::handle array) {
     refuse_foreign(to, to.port());
-    const HostMemory memory = host_memory_of(array, to.port(), false);
+    const HostMemory memory = memory_of(array, to.port(), false, {});
     refuse_released(to);
     const Packed packed(memory, true);
     check(alone([&] { return session_->upload(to.native(), packed.data(), Bytes{to.native().size()}); }));
   }
   void download(SessionArray& from, py::handle array) {
     refuse_foreign(from, from.port());
-    const HostMemory memory = host_memory_of(array, from.port(), true);
+    const HostMemory memory = memory_of(array, from.port(), true, {});
     refuse_released(from);
     Packed packed(memory, false);
     check(alone([&] { return session_->download(from.native(), packed.data(), Bytes{from.native().size()}); }));
@@ -371,12 +371,8 @@ class Session {
   }
   /// Whether a thread of this process is in a native call.
   [[nodiscard]] bool is_running() const noexcept { return is_running_ && forks_ == forks; }
-  [[nodiscard]] AnySession& any_at_rest() {
-    refuse_beside_another();
-    return *session_;
-  }
   /// For a look at what a round changes.
-  [[nodiscard]] const AnySession& at_rest() const {
+  [[nodiscard]] AnySession& at_rest() const {
     refuse_beside_another();
     return *session_;
   }
@@ -427,9 +423,6 @@ class Session {
     const auto id = static_cast<std::int32_t>(device);
     if (platform == "cuda") return {cuda, id};
     return platform.ends_with("_onboard") ? DeviceKind{extension, id} : DeviceKind{};
-  }
-  [[nodiscard]] HostMemory host_memory_of(py::handle array, const Port& port, bool is_written) const {
-    return memory_of(array, port, is_written, {});
   }
   std::uint64_t submit(const std::shared_ptr<Bound>& bound, std::vector<HostMemory> memory) {
     RoundTicket ticket;
@@ -918,23 +911,22 @@ void define_session(py::module_& module) {
           },
           "The nanoseconds that the tasks of the last round took on the device; None if it is unknown.")
       .def(
-          "explain_loops", [](Session& s) { return s.any_at_rest().loops(); },
-          "The loops of the graph, as a list of Loop.")
+          "explain_loops", [](Session& s) { return s.at_rest().loops(); }, "The loops of the graph, as a list of Loop.")
       .def_property_readonly(
           "findings",
           [](Session& s) {
             py::list all;
-            for (const erased::Finding& f : s.any_at_rest().findings()) all.append(f);
+            for (const erased::Finding& f : s.at_rest().findings()) all.append(f);
             return all;
           },
           "The findings of the last round, on a platform whose name ends in _checked.")
       .def_property_readonly(
-          "prediction", [](Session& s) { return s.any_at_rest().prediction(); },
+          "prediction", [](Session& s) { return s.at_rest().prediction(); },
           "The prediction for the last round, on a platform whose name ends in _model; None elsewhere.")
       .def_property_readonly(
           "counters",
           [](Session& s) -> py::object {
-            const auto counters = s.any_at_rest().counters();
+            const auto counters = s.at_rest().counters();
             return counters ? py::object(counters_dict(*counters)) : py::object(py::none());
           },
           "The counters of all rounds so far, as a dictionary, in a session with trace=True; None elsewhere.")

@@ -142,7 +142,7 @@ void reduce_scatter(std::span<const T> values, std::span<T> part, Op op, const G
                 "reduce_scatter");
   detail::finish(request, memory, group, "reduce_scatter");
   for (std::size_t i = 0; i < part.size(); ++i) part[i] = memory->part[i];
-  if (op == Op::mean) detail::divide(part, group.size());
+  if (op == Op::mean) detail::divide<T>(part.data(), part.size_bytes(), group.size());
 }
 
 /// Sends values to another rank, which calls recv(). Waits until MPI has taken them.

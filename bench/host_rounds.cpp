@@ -65,7 +65,7 @@ void measure(benchmark::State& state, Block block) {
   state.counters["p50_us"] = us * static_cast<double>(times.percentile(0.5));
   state.counters["p999_us"] = us * static_cast<double>(times.percentile(0.999));
   state.counters["max_us"] = us * static_cast<double>(times.greatest());
-  state.counters["missed"] = static_cast<double>(missed);
+  state.counters["missed"] = static_cast<double>(missed) / static_cast<double>(state.iterations());
 }
 
 void run_calls(benchmark::State& state) {

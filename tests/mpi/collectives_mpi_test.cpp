@@ -5,6 +5,7 @@
 #include "mpi/patient.hpp"
 #include "mpi/until.hpp"
 
+#include <rondo/mpi/collectives.hpp>
 #include <rondo/mpi/communicator.hpp>
 #include <rondo/platform/host/host.hpp>
 #include <rondo/platform/sim/checked.hpp>
@@ -16,6 +17,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -219,6 +221,27 @@ TEST_CASE("Neighbours exchange elements by send and recv, round after round") {
     CHECK(out == input_of(previous, round, many));
   }
   CHECK(session.close().ok());
+}
+
+TEST_CASE("Messages of host memory and those of a graph do not mix") {
+  const mpi::Group group(MPI_COMM_WORLD, patient);
+  if (group.size() == 1) return;
+  mpi::Communicator ranks(group);
+  const int next = (ranks.rank() + 1) % ranks.size();
+  const int previous = (ranks.rank() + ranks.size() - 1) % ranks.size();
+  rondo::TaskGraph graph;
+  const auto x = graph.input<float>("x", {n});
+  const auto y = graph.output<float>("y", {n});
+  graph.add_collective(Collective::send, x, ranks, {.rank = next});
+  graph.add_collective(Collective::recv, y, ranks, {.rank = previous});
+  auto session = rondo::open<rondo::A2A3Sim>(graph);
+  const Floats in = input_of(ranks.rank(), 1), sent = input_of(ranks.rank(), 2);
+  Floats out(n), received(n);
+  mpi::send(std::span<const float>{sent}, next, group);
+  REQUIRE(session.run_round(bind(x, in), bind(y, out)).ok());
+  mpi::recv(std::span<float>{received}, previous, group);
+  CHECK(out == input_of(previous, 1));
+  CHECK(received == input_of(previous, 2));
 }
 
 TEST_CASE("Sizes follow the symbols of a graph, and each shape is compared") {

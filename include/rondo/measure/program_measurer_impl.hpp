@@ -131,6 +131,10 @@ void ProgramMeasurer<B, R>::built(Position item, Built<Artifact> outcome) noexce
 template <Builder B, Runner R>
 void ProgramMeasurer<B, R>::measured(Position item, Measured outcome) noexcept {
   static_cast<Measured&>(item->result) = std::move(outcome);
+  if (item->result.ok() && item->result.seconds.empty()) {
+    item->result.fault = Fault::unknown;
+    item->result.text = detail::text_of("the runner reports success but measured no time");
+  }
   {
     const std::lock_guard lock(mutex_);
     if (options_.mode == Mode::Async)

@@ -42,13 +42,6 @@ inline constexpr std::uint64_t type_number = sizeof(T) + (std::is_floating_point
                                                           : std::is_signed_v<T>       ? 512U
                                                                                       : 0U);
 
-template <Reducible T>
-void divide(std::span<T> values, int by) noexcept {
-  if constexpr (std::is_floating_point_v<T>) {
-    for (T& value : values) value /= static_cast<T>(by);
-  }
-}
-
 /// Checks that all ranks use the same tensors. `name(i)` names the i-th tensor of this rank. Collective; the result is
 /// the same on every rank. @throws Error invalid_argument, limit_exceeded; errors of Group::gather
 template <Reducible T, class Name>
@@ -188,7 +181,7 @@ class AllReduce {
     if (code_ != MPI_SUCCESS) return fail(Errc::device_failed);
     if (!awaited.is_done) return fail(Errc::timed_out);
     is_started_ = false;
-    if (op_ == Op::mean) detail::divide(std::span<T>{mirror_->data(), mirror_->size()}, group_.size());
+    if (op_ == Op::mean) detail::divide<T>(mirror_->data(), mirror_->size() * sizeof(T), group_.size());
     for (std::size_t i = 0; i < tensors_.size(); ++i) {
       Status status = session_.upload(tensors_[i], part(i));
       if (status.code() == Errc::busy) {
@@ -265,7 +258,7 @@ void all_reduce(std::span<T> values, Op op, const Group& group) {
                 "all_reduce");
   detail::finish(request, memory, group, "all_reduce");
   for (std::size_t i = 0; i < values.size(); ++i) values[i] = (*memory)[i];
-  if (op == Op::mean) detail::divide(values, group.size());
+  if (op == Op::mean) detail::divide<T>(values.data(), values.size_bytes(), group.size());
 }
 
 }  // namespace rondo::mpi

@@ -20,7 +20,9 @@
 #include <vector>
 
 /// Collectives on host memory, and on resident tensors between rounds, that wait until they are done. For those that
-/// overlap with tasks, see communicator.hpp; for a reduction that overlaps with a copy-in, see all_reduce.hpp.
+/// overlap with tasks, see communicator.hpp; for a reduction that overlaps with a copy-in, see all_reduce.hpp. Call
+/// them in the same order on all ranks, and, except send() and recv(), only when no round with collectives over the
+/// same group is in flight.
 ///
 /// Errors of all functions: Error invalid_argument if the ranks' types, sizes or ranks do not fit together, timed_out
 /// if a rank does not come within the group's patience, limit_exceeded above 2^31 - 1 bytes, device_failed: an error of
@@ -75,8 +77,8 @@ inline void check_parts(const Group& group, const char* what, std::uint64_t part
                                                   "; with ", group.size(), " ranks it must have that many times more"});
 }
 
-/// The tag of messages between two ranks.
-inline constexpr int point_to_point = 0;
+/// The tag of messages between two ranks; those of a graph's collectives have 0.
+inline constexpr int point_to_point = 1;
 
 /// The contents of a resident tensor.
 template <class Session, Element T>
@@ -140,7 +142,7 @@ void reduce_scatter(std::span<const T> values, std::span<T> part, Op op, const G
                 "reduce_scatter");
   detail::finish(request, memory, group, "reduce_scatter");
   for (std::size_t i = 0; i < part.size(); ++i) part[i] = memory->part[i];
-  if (op == Op::mean) detail::divide(part, group.size());
+  if (op == Op::mean) detail::divide<T>(part.data(), part.size_bytes(), group.size());
 }
 
 /// Sends values to another rank, which calls recv(). Waits until MPI has taken them.

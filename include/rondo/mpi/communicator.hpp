@@ -24,20 +24,6 @@
 /// Collectives as tasks of a graph, over MPI.
 namespace rondo::mpi {
 
-namespace detail {
-
-template <class T>
-void divide_by(std::byte* memory, std::size_t bytes, int by) noexcept {
-  for (std::size_t at = 0; at < bytes; at += sizeof(T)) {
-    T value;
-    std::memcpy(&value, memory + at, sizeof(T));
-    value /= static_cast<T>(by);
-    std::memcpy(memory + at, &value, sizeof(T));
-  }
-}
-
-}  // namespace detail
-
 /// The ranks of a group, for collectives that are tasks of a graph, on simulated chips and on the host:
 ///
 ///     mpi::Communicator ranks(group);                                  // on all ranks
@@ -197,8 +183,8 @@ class Communicator {
       if (!task.writes_on(ranks.rank())) return;
       const std::size_t bytes = static_cast<std::size_t>(call.elements(1)) * size_of(task.type);
       if (reduces(task.what) && task.options.reduction == Reduction::mean) {
-        if (task.type == DataType::float32) detail::divide_by<float>(memory->to.data(), bytes, ranks.size());
-        if (task.type == DataType::float64) detail::divide_by<double>(memory->to.data(), bytes, ranks.size());
+        if (task.type == DataType::float32) detail::divide<float>(memory->to.data(), bytes, ranks.size());
+        if (task.type == DataType::float64) detail::divide<double>(memory->to.data(), bytes, ranks.size());
       }
       std::memcpy(call.data<std::byte>(1), memory->to.data(), bytes);
     }

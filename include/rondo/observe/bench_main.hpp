@@ -223,6 +223,7 @@ inline void run(const Options& options, const std::vector<BenchCase>& cases) {
     if (table) print(*result, found == before.end() ? nullptr : &*found, host, options.show_host);
     results.push_back(std::move(*result));
   }
+  if (results.empty()) throw std::runtime_error("no case can run with these options; see --help");
   if (options.json == "-") {
     std::cout << to_json(host, results).dump(1) << '\n';
   } else if (!options.json.empty()) {

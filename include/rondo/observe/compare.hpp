@@ -157,6 +157,9 @@ template <class T>
       is_close = is_close && measure::detail::is_close(got_value, want_value, tolerance);
       if (const double part_by = std::abs(got_value - want_value); part_by > by || std::isnan(part_by)) by = part_by;
     }
+    using measure::detail::difference;  // as doubles, neighbours among large integers are equal
+    if (type == DataType::int64) by = difference(detail::load<std::int64_t>(g), detail::load<std::int64_t>(w));
+    if (type == DataType::uint64) by = difference(detail::load<std::uint64_t>(g), detail::load<std::uint64_t>(w));
     if (is_close) continue;
     if (d.wrong++ == 0) {
       d.index = i;

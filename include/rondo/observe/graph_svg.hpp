@@ -3,21 +3,19 @@
 #pragma once
 
 #include <rondo/error.hpp>
+#include <rondo/measure/artifact.hpp>
 #include <rondo/measure/detail/child_process.hpp>
 #include <rondo/observe/concepts.hpp>
 #include <rondo/observe/graph_dot.hpp>
+#include <rondo/platform/file.hpp>
 
 #include <sys/wait.h>
 
 #include <cerrno>
 #include <chrono>
-#include <cstdlib>
 #include <cstring>
-#include <filesystem>
-#include <fstream>
 #include <ostream>
 #include <string>
-#include <system_error>
 
 /// A graph as a picture, laid out by Graphviz. For set-up only.
 namespace rondo::observe {
@@ -47,22 +45,10 @@ namespace detail {
 /// @throws Error unsupported if there is no `dot`, out_of_resources if it fails
 inline void draw_dot(std::ostream& out, const std::string& dot,
                      std::chrono::milliseconds limit = std::chrono::minutes{10}) {
-  struct Folder {
-    std::string path;
-    Folder() {
-      std::error_code error;
-      path = (std::filesystem::temp_directory_path(error) / "rondo-graph-XXXXXX").string();
-      if (error) measure::detail::fail_call("no temporary folder could be made", error.value());
-      if (::mkdtemp(path.data()) == nullptr) measure::detail::fail_call("no temporary folder could be made", errno);
-    }
-    ~Folder() {
-      std::error_code ignored;
-      std::filesystem::remove_all(path, ignored);
-    }
-  } const folder;
-  const std::string from = folder.path + "/graph.dot";
-  const std::string to = folder.path + "/graph.svg";
-  std::ofstream{from} << dot;
+  const measure::detail::ArtifactFolder folder{std::string{}};
+  const std::string from = folder.path() + "/graph.dot";
+  const std::string to = folder.path() + "/graph.svg";
+  rondo::detail::write_file(from.c_str(), "what Graphviz reads cannot be written there", dot);
   const auto run = measure::detail::run_child({"dot", "-Tsvg", from, "-o", to},
                                               {.seconds = std::chrono::duration<double>(limit).count()});
   if (run.start_error == ENOENT) {
@@ -71,7 +57,7 @@ inline void draw_dot(std::ostream& out, const std::string& dot,
                             "(Debian: graphviz), or write to_dot() to a file"));
   }
   if (!run.ok()) detail::fail_dot(run, limit);
-  out << std::ifstream{to}.rdbuf();
+  out << rondo::detail::read_file(to.c_str(), "the picture cannot be read");
 }
 
 /// Draws a graph as SVG; see to_dot(). @throws Error on errors of draw_dot()

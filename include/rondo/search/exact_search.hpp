@@ -48,17 +48,8 @@ struct SearchBudget {
 /// Cost: memory is linear in the number of pairs that overlap in time; see fits().
 class ExactSearch {
  public:
-  ExactSearch(const Problem& problem, const Sections& sections) : problem_{problem} {
-    std::vector<std::uint32_t> free;
-    std::vector<std::uint32_t> fixed;
-    std::vector<std::int64_t> offsets(problem.size(), 0);
-    for (std::uint32_t i = 0; i < problem.size(); ++i) {
-      if (sections.empty(i)) continue;
-      offsets[i] = std::max<std::int64_t>(0, problem.buffers[i].fixed_offset);
-      (problem.buffers[i].is_fixed() ? fixed : free).push_back(i);
-    }
-    model_ = detail::make_search_model(problem, sections, std::move(free), fixed, offsets, common_alignment(problem));
-  }
+  ExactSearch(const Problem& problem, const Sections& sections)
+      : problem_{problem}, model_{detail::make_search_model(problem, sections)} {}
 
   /// Whether the problem is small enough for this search. `overlaps` is the number of pairs that overlap in time.
   [[nodiscard]] static bool fits(std::size_t buffers, std::int64_t overlaps) noexcept {

@@ -83,7 +83,7 @@ struct InlineRunner {
   void submit_run(int artifact, OnMeasured on_measured) {
     if (artifact == 15) throw std::runtime_error("the runner is out of order");
     Measured outcome;
-    outcome.seconds = {static_cast<double>(artifact)};
+    if (artifact != 16) outcome.seconds = {static_cast<double>(artifact)};
     on_measured(std::move(outcome));
   }
   [[nodiscard]] std::size_t capacity() const { return 1; }
@@ -383,21 +383,23 @@ TEST_CASE("Builders and runners that work within submit recurse no deeper with m
   }
 }
 
-TEST_CASE("What submit throws, and success without an artifact, are faults of the candidate") {
+TEST_CASE("What submit throws, and success without an artifact or a time, are faults of the candidate") {
   InlineBuilder builder;
   InlineRunner runner;
   ProgramMeasurer measurer(builder, runner);
-  for (const int n : {12, 13, 14, 15}) measurer.submit(n);
-  std::vector<Fault> faults(5);
-  std::vector<std::string> texts(5);
+  for (const int n : {12, 13, 14, 15, 16}) measurer.submit(n);
+  std::vector<Fault> faults(6);
+  std::vector<std::string> texts(6);
   for (const Result& r : measurer.results()) {
     faults[r.ticket] = r.fault;
     texts[r.ticket] = r.text;
   }
-  CHECK(faults == std::vector{Fault::none, Fault::none, Fault::instantiation, Fault::unknown, Fault::unknown});
+  CHECK(faults ==
+        std::vector{Fault::none, Fault::none, Fault::instantiation, Fault::unknown, Fault::unknown, Fault::unknown});
   CHECK(texts[2] == "no such thing");
   CHECK(test::says(texts[3], "no artifact"));
   CHECK(texts[4] == "the runner is out of order");
+  CHECK(test::says(texts[5], "no time"));
 }
 
 TEST_CASE("A flood of faults is counted, and ends the search only if asked") {

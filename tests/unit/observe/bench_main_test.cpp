@@ -274,6 +274,7 @@ TEST_CASE("a program lists its cases, leaves out those that cannot run, and fail
     return arguments;
   };
   CHECK(run_bench(cases, with({"absent"})) == 1);
+  CHECK(run_bench({cases[1]}, with({"all"})) == 1);
   CHECK(run_bench(cases, with({"all", "--json", path})) == 0);
   REQUIRE(read_results(path).size() == 1);
   text = printed([&] { code = run_bench(cases, with({"own", "--compare", path})); });

@@ -95,6 +95,8 @@ TEST_CASE("Integers are the same or not, whatever the tolerance and however larg
   CHECK(d.wrong == 1);
   CHECK(d.got == "1152921504606846977");
   CHECK(d.want == "1152921504606846976");
+  CHECK(d.largest == 1);
+  CHECK(difference<std::uint64_t>(DataType::uint64, {~std::uint64_t{0}}, {~std::uint64_t{2}}).largest == 2);
   CHECK(difference<std::uint8_t>(DataType::fp4e2m1, {0x21}, {0x20}, {10, 10}).wrong == 1);
 }
 

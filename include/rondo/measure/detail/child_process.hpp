@@ -63,10 +63,11 @@ struct ChildOutcome {
 }
 
 /// Kills a process group and reaps its leader. Until it is reaped, no other process can get the leader's number.
+/// Returns the leader's status, or -1 if the system does not keep it.
 inline int kill_group(pid_t leader) noexcept {
   (void)::kill(-leader, SIGKILL);
   (void)::kill(leader, SIGKILL);  // in case it is not a group leader yet
-  int status = 0;
+  int status = -1;
   while (::waitpid(leader, &status, 0) < 0 && errno == EINTR) {
   }
   return status;
@@ -130,6 +131,11 @@ inline int kill_group(pid_t leader) noexcept {
   }
   outcome.seconds = std::chrono::duration<double>(Clock::now() - began).count();
   outcome.status = kill_group(child);
+  if (outcome.status == -1) {
+    throw Error(Errc::out_of_resources,
+                Error::Text("how a child process ended is unknown, since this program ignores SIGCHLD or waits for all "
+                            "its children; leave the signal and the waiting to their defaults"));
+  }
   if (is_open) (void)drain(output.first.get(), text);
   outcome.output = text.str();
   return outcome;

@@ -7,6 +7,10 @@
 
 #include <mpi.h>
 
+#include <cstddef>
+#include <span>
+#include <type_traits>
+
 /// The types and operations of MPI.
 namespace rondo::mpi::detail {
 
@@ -34,6 +38,14 @@ namespace rondo::mpi::detail {
     case Reduction::max: return MPI_MAX;
     case Reduction::product: return MPI_PROD;
     default: return MPI_SUM;
+  }
+}
+
+/// Divides values of type T for a mean, which only floating-point numbers have.
+template <class T>
+void divide(void* values, std::size_t bytes, int by) noexcept {
+  if constexpr (std::is_floating_point_v<T>) {
+    for (T& value : std::span{static_cast<T*>(values), bytes / sizeof(T)}) value /= static_cast<T>(by);
   }
 }
 

@@ -92,16 +92,15 @@ struct SearchModel {
   }
 };
 
-/// Builds the model of the buffers `free` (numbers in the problem; each must have sections). Buffers in `fixed` stay at
-/// their `offsets`; all others are left out. `rounding` is the problem's common alignment.
-[[nodiscard]] inline SearchModel make_search_model(const Problem& problem, const Sections& sections,
-                                                   std::vector<std::uint32_t> free,
-                                                   const std::vector<std::uint32_t>& fixed,
-                                                   const std::vector<std::int64_t>& offsets, std::int64_t rounding) {
+/// Builds the model of the buffers that have sections.
+[[nodiscard]] inline SearchModel make_search_model(const Problem& problem, const Sections& sections) {
   SearchModel m;
-  std::ranges::sort(free, {}, [&](std::uint32_t i) { return std::pair{sections.hull(i).first, i}; });
-  m.buffer = std::move(free);
-  m.rounding = rounding;
+  std::vector<std::uint32_t> fixed;
+  for (std::uint32_t i = 0; i < problem.size(); ++i) {
+    if (!sections.empty(i)) (problem.buffers[i].is_fixed() ? fixed : m.buffer).push_back(i);
+  }
+  std::ranges::sort(m.buffer, {}, [&](std::uint32_t i) { return std::pair{sections.hull(i).first, i}; });
+  m.rounding = memory::common_alignment(problem);
   std::int32_t from = 0;
   std::int32_t until = 0;
   if (!m.buffer.empty()) from = sections.hull(m.buffer.front()).first;
@@ -110,14 +109,14 @@ struct SearchModel {
 
   std::vector<std::uint32_t> fixed_here;
   for (const std::uint32_t i : fixed) {
-    if (sections.empty(i)) continue;
     const SectionRange hull = sections.hull(i);
     if (hull.first < until && from < hull.last) fixed_here.push_back(i);
   }
+  const auto offset = [&](std::uint32_t i) { return problem.buffers[i].fixed_offset; };
   const auto rounded = [&](std::uint32_t i) { return aligned(problem.buffers[i].size, m.rounding); };
   std::int64_t unit = 0;
   for (const std::uint32_t i : m.buffer) unit = std::gcd(unit, rounded(i));
-  for (const std::uint32_t i : fixed_here) unit = std::gcd(unit, std::gcd(offsets[i], rounded(i)));
+  for (const std::uint32_t i : fixed_here) unit = std::gcd(unit, std::gcd(offset(i), rounded(i)));
   if (unit == 0) unit = 1;
   for (const std::uint32_t i : m.buffer) {
     if (unit % problem.buffers[i].alignment != 0) unit = std::gcd(unit, problem.buffers[i].alignment);
@@ -158,10 +157,10 @@ struct SearchModel {
     m.neighbours.close_row();
   }
 
-  std::ranges::sort(fixed_here, {}, [&](std::uint32_t i) { return std::pair{offsets[i], i}; });
+  std::ranges::sort(fixed_here, {}, [&](std::uint32_t i) { return std::pair{offset(i), i}; });
   if (!fixed_here.empty()) m.plain = false;
   const auto obstacle = [&](std::uint32_t i) {
-    return Obstacle{offsets[i] / unit, offsets[i] / unit + rounded(i) / unit};
+    return Obstacle{offset(i) / unit, offset(i) / unit + rounded(i) / unit};
   };
   for (const std::uint32_t i : m.buffer) {
     for (const std::uint32_t f : fixed_here) {
@@ -171,7 +170,7 @@ struct SearchModel {
   }
   std::vector<std::vector<Obstacle>> of_section(static_cast<std::size_t>(m.sections));
   for (const std::uint32_t f : fixed_here) {
-    sum += rounded(f) / unit + offsets[f] / unit;
+    sum += rounded(f) / unit + offset(f) / unit;
     for (const SectionRange* r = sections.begin(f); r != sections.end(f); ++r) {
       for (std::int32_t s = std::max(0, r->first - from); s < std::min(m.sections, r->last - from); ++s) {
         of_section[static_cast<std::size_t>(s)].push_back(obstacle(f));

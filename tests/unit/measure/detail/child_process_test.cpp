@@ -8,6 +8,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <csignal>
 #include <string>
 #include <thread>
 #include <vector>
@@ -35,6 +36,12 @@ TEST_CASE("A child's output and status are what it wrote and how it ended") {
   const ChildOutcome killed = shell("kill -SEGV $$");
   CHECK(!killed.ok());
   CHECK(WTERMSIG(killed.status) == SIGSEGV);
+}
+
+TEST_CASE("It is an error that the system does not keep how a child ended") {
+  const auto before = std::signal(SIGCHLD, SIG_IGN);
+  CHECK_THROWS_WITH_AS((void)shell("exit 3"), doctest::Contains("this program ignores SIGCHLD"), Error);
+  (void)std::signal(SIGCHLD, before);
 }
 
 TEST_CASE("A program that does not exist says so") {

@@ -21,18 +21,7 @@ using namespace rondo::search::detail;
 
 namespace {
 
-SearchModel model_of(const Problem& problem) {
-  const Sections sections{problem};
-  std::vector<std::uint32_t> free;
-  std::vector<std::uint32_t> fixed;
-  std::vector<std::int64_t> offsets(problem.size(), 0);
-  for (std::uint32_t i = 0; i < problem.size(); ++i) {
-    if (sections.empty(i)) continue;
-    (problem.buffers[i].is_fixed() ? fixed : free).push_back(i);
-    if (problem.buffers[i].is_fixed()) offsets[i] = problem.buffers[i].fixed_offset;
-  }
-  return make_search_model(problem, sections, free, fixed, offsets, common_alignment(problem));
-}
+SearchModel model_of(const Problem& problem) { return make_search_model(problem, Sections{problem}); }
 
 }  // namespace
 

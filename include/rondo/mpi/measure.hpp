@@ -7,17 +7,19 @@
 #include <rondo/measure/source_builder.hpp>
 #include <rondo/mpi/detail/rank_client.hpp>
 #include <rondo/mpi/detail/rank_server.hpp>
+#include <rondo/platform/start_thread.hpp>
 
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <exception>
 #include <fstream>
-#include <future>
 #include <iterator>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <type_traits>
 #include <utility>
 
@@ -256,12 +258,27 @@ void serve(const Group& group, R& runner, int tuner = 0) {
 }
 
 /// Serves the tuner's RankBuilder and its RankRunner until both are destroyed. Waits. @throws Error unsupported,
-/// device_failed; std::system_error if no thread can be started
+/// device_failed, out_of_resources
 template <Builder B, Runner R>
 void serve(const Group& group, B& builder, R& runner, int tuner = 0) {
-  std::future<void> builds = std::async(std::launch::async, [&] { serve(group, builder, tuner); });
-  serve(group, runner, tuner);  // if this throws, the destructor of `builds` waits
-  builds.get();
+  std::exception_ptr thrown;
+  std::thread builds = platform::start_thread(
+      [&] {
+        try {
+          serve(group, builder, tuner);
+        } catch (...) {
+          thrown = std::current_exception();
+        }
+      },
+      "the thread that builds for the tuner");
+  try {
+    serve(group, runner, tuner);
+  } catch (...) {
+    builds.join();
+    throw;
+  }
+  builds.join();
+  if (thrown) std::rethrow_exception(thrown);
 }
 
 }  // namespace rondo::mpi

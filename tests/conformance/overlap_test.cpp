@@ -7,6 +7,7 @@
 #include "scale.hpp"
 #include "unit/platform/sim/programs.hpp"
 
+#include <rondo/binding/dynamic_bindings.hpp>
 #include <rondo/platform/sim/pool.hpp>
 #include <rondo/platform/sim/waiting.hpp>
 
@@ -17,6 +18,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <random>
 #include <stdexcept>
 #include <string>
@@ -532,6 +534,37 @@ TEST_CASE("a stop request fails the first round that lacks a task, and none that
     CHECK(ends[2].first == Errc::poisoned);
     CHECK(ends[3].first == Errc::poisoned);
   }
+}
+
+TEST_CASE(
+    "a round whose last task runs when a stop is requested is complete, also where its output is copied on the "
+    "device") {
+  TaskGraph graph;
+  const auto x = graph.input<Word>("x", {1});
+  const auto z = graph.input<Word>("z", {1});
+  const auto w = graph.output<Word>("w", {1});
+  const auto y = graph.output<Word>("y", {1});
+  graph.add_edge(graph.add<Stops>(x, w), graph.add<Stops>(z, y));
+  auto session = open_pipelined<Overlapping, 2>(graph, overlapping(2));
+  to_be_stopped = &session.platform();
+  const DevicePtr<std::byte> memory = session.platform().allocate(Bytes{64}, Bytes{64});
+  const DevicePtr<std::byte> misaligned = memory.offset(Bytes{8});
+  Words in(1), last(1), out(1);
+  DynamicBindings bindings(session);
+  REQUIRE(bindings.bind(x.key.tensor(), in.data(), Bytes{8}).ok());
+  REQUIRE(bindings.bind(z.key.tensor(), last.data(), Bytes{8}).ok());
+  REQUIRE(bindings.bind(w.key.tensor(), out.data(), Bytes{8}).ok());
+  REQUIRE(bindings.bind(y.key.tensor(), misaligned, Bytes{8}).ok());
+  for (const Word number : Words{0, 0, 0, 0, 3}) {
+    last[0] = number;
+    REQUIRE(session.wait(session.submit_round(bindings)).ok());
+    std::memcpy(out.data(), session.platform().host_address(misaligned), sizeof(Word));
+    CHECK(out[0] == number + 4);
+  }
+  CHECK(session.platform().engine().is_overlapping());
+  CHECK(session.wait(session.submit_round(bindings)).code() == Errc::stopped);
+  CHECK(session.close().ok());
+  CHECK(session.platform().release(memory).ok());
 }
 
 TEST_CASE("an input that a task with fixed addresses reads is not held, since each slot has it elsewhere") {

@@ -491,6 +491,27 @@ TEST_CASE_TEMPLATE("a resident tensor that tasks write first needs no upload", P
   CHECK(host == hx);
 }
 
+TEST_CASE_TEMPLATE("a stop that is requested between two rounds ends the second one, and fails nothing before it", P,
+                   A2A3Sim, HostOn<Pool>, A5SimOn<Checked<Pool>>) {
+  TaskGraph graph;
+  const auto x = graph.input<float>("x", {4});
+  const auto y = graph.output<float>("y", {4});
+  const auto sum = graph.resident<float>("sum", {4});
+  graph.add<kernels::Scale>(x, y, 3.0F);
+  graph.add<kernels::Accumulate>(x, sum);
+  for (const bool has_second : {false, true}) {
+    auto session = open<P>(graph, busy_options<P>());
+    Floats hx(4, 1.0F), hy(4), total(4, 5.0F);
+    REQUIRE(session.upload(sum, total).ok());
+    REQUIRE(session.run_round(bind(x, hx), bind(y, hy)).ok());
+    session.request_stop();
+    REQUIRE(session.download(sum, total).ok());
+    CHECK(total == Floats(4, 6.0F));
+    if (has_second) CHECK(session.run_round(bind(x, hx), bind(y, hy)).code() == Errc::stopped);
+    CHECK(session.close().ok());
+  }
+}
+
 TEST_CASE_TEMPLATE("rewriting the whole args table each round changes no result", P, RONDO_TEST_PLATFORMS) {
   Small g(16);
   auto session = open<P, Rewriting>(g.graph, busy_options<P>());

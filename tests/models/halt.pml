@@ -6,8 +6,7 @@
 //
 // Holds, once both rounds are over: a round is ok if all its tasks ran and no round before it failed or was stopped; the
 // first that is not ok says why, kernel_failed or stopped, and the task that it names threw in it; later ones are
-// poisoned; without a request round 1 is not touched by what fails in round 2; a
-// request that came first stays known.
+// poisoned; without a request round 1 is not touched by what fails in round 2; a request stays known.
 //
 // control: FIRST_THROW_COUNTS  record() keeps the first kernel that threw, of whatever round
 // control: REQUEST_STORES      a request stores its cause whatever the cause is
@@ -118,11 +117,11 @@ proctype tasks(byte round) {
 active proctype stopper() {
   if
   :: true ->
-    // halt.request: causes_.compare_exchange_strong(none, request, std::memory_order_relaxed);
+    // halt.request: void request_stop() noexcept { causes_.fetch_or(request, std::memory_order_relaxed); }
 #ifdef REQUEST_STORES
     cause = REQUEST
 #else
-    atomic { requested = (cause == 0); cause = (cause == 0 -> REQUEST : cause) }
+    atomic { requested = true; cause = cause | REQUEST }
 #endif
   :: true
   fi;

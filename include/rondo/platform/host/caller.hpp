@@ -42,6 +42,8 @@ class Caller {
   Caller& operator=(const Caller&) = delete;
   ~Caller() { put_back(); }
 
+  /// Whether the calling thread is the one whose settings this object changed.
+  [[nodiscard]] bool is_caller() const noexcept { return gettid() == thread_; }
   /// Moves the calling thread to the core of the engine's first thread.
   void run_on_first() const noexcept {
     if (!cores_.empty() && is_caller()) (void)detail::set_cores(pthread_self(), cores_.first(1));
@@ -80,7 +82,6 @@ class Caller {
                             ". Raise `rtprio` for the user in /etc/security/limits.conf and log in again, or give the "
                             "program the capability CAP_SYS_NICE, or leave the option out"});
   }
-  [[nodiscard]] bool is_caller() const noexcept { return gettid() == thread_; }
   void put_back() const noexcept {
     if (!is_caller()) return;
     if (!cores_.empty()) (void)pthread_setaffinity_np(pthread_self(), sizeof had_cores_, &had_cores_);
@@ -104,6 +105,7 @@ class Caller {
     throw Error(Errc::unsupported,
                 Error::Text("host: options.cores and options.priority need Linux; leave them out here"));
   }
+  [[nodiscard]] static bool is_caller() noexcept { return false; }
   void run_on_first() const noexcept {}
   void run_on_all() const noexcept {}
 };

@@ -48,6 +48,7 @@ class Host : public sim::Hosted<Host<E>, arch::Host, E, sim::NoTraffic> {
   template <class Other>
   using On = Host<Other>;
   static constexpr const char* name = "host";
+  static constexpr Capabilities capabilities = Base::capabilities | Capabilities{Capability::close};
 
   /// By default the system decides where and when threads run, and which pages are in memory.
   struct Options {
@@ -95,7 +96,11 @@ class Host : public sim::Hosted<Host<E>, arch::Host, E, sim::NoTraffic> {
     return block;
   }
   Status release(DevicePtr<std::byte> block) noexcept {
-    unlock(block.address());
+    std::erase_if(locked_, [&](const Lock& lock) {
+      if (lock.address != block.address()) return false;
+      host::unlock_pages(pointer(block), lock.size);
+      return true;
+    });
     return Base::release(block);
   }
   template <class Graph>
@@ -109,6 +114,11 @@ class Host : public sim::Hosted<Host<E>, arch::Host, E, sim::NoTraffic> {
     return Base::open_queue(slots, outputs, bytes);
   }
   [[nodiscard]] sim::SpinLimits spins() const noexcept { return spins_; }
+  /// Gives the thread that opened the session its own cores and priority back, if that is the calling thread.
+  Status close() noexcept {
+    if (caller_ != nullptr && caller_->is_caller()) caller_.reset();
+    return {};
+  }
 
  private:
   struct Lock {
@@ -153,14 +163,6 @@ class Host : public sim::Hosted<Host<E>, arch::Host, E, sim::NoTraffic> {
   void make_resident(void* first, Bytes size) const {
     host::touch_pages(first, size);
     if (memory_ == host::Residency::locked) host::lock_pages(first, size);
-  }
-  void unlock(std::uint64_t address) noexcept {
-    for (Lock& lock : locked_) {
-      if (lock.address != address) continue;
-      host::unlock_pages(pointer(DevicePtr<std::byte>{address}), lock.size);
-      lock = locked_.back();
-      return locked_.pop_back();
-    }
   }
 
   std::vector<std::uint32_t> cores_;

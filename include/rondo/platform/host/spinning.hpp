@@ -20,7 +20,7 @@ inline constexpr std::uint32_t most_spin_us = 1'000'000;
   if (us > most_spin_us) {
     throw Error(Errc::invalid_argument,
                 Error::Text{"host: options.spin_us is ", us, "; the most is ", most_spin_us,
-                            ", one second; session.platform().keep_awake(true) keeps threads from sleeping at all"});
+                            ", one second; session.platform().keep_awake(true) keeps the threads of a Pool awake"});
   }
   constexpr std::uint64_t pauses = 100;
   std::uint64_t least = ~std::uint64_t{0};

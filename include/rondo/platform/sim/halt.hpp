@@ -14,7 +14,7 @@ namespace rondo::platform::sim {
 using graph::current_exception_text;
 
 /// The reason why a program stopped: the first kernel that threw, or a stop request. If rounds overlap, the first
-/// kernel is that of the earliest round, and earlier rounds continue, unless a stop was requested before.
+/// kernel is that of the earliest round, and earlier rounds continue unless a stop is requested.
 ///
 /// Thread safety: record(), skips() and request_stop() from any thread; status() and text() after the round is over.
 class Halt {
@@ -27,10 +27,8 @@ class Halt {
     failed_ = round;
     causes_.fetch_or(kernel, std::memory_order_release);  // model: halt.add_kernel
   }
-  void request_stop() noexcept {
-    std::uint8_t none = 0;
-    causes_.compare_exchange_strong(none, request, std::memory_order_relaxed);  // model: halt.request
-  }
+  /// Also ends loops that still run after a kernel threw elsewhere.
+  void request_stop() noexcept { causes_.fetch_or(request, std::memory_order_relaxed); }  // model: halt.request
 
   /// Whether tasks are to be skipped.
   // model: halt.requested
@@ -48,10 +46,8 @@ class Halt {
   }
 
   [[nodiscard]] Status status() const noexcept {
-    const std::uint8_t causes = causes_.load(std::memory_order_relaxed);
-    if (causes == 0) return {};
-    return (causes & kernel) != 0 ? Status::of_task(Errc::kernel_failed, task_).poisoning()
-                                  : Status{Errc::stopped}.poisoning();
+    if (!requested()) return {};
+    return has(kernel) ? Status::of_task(Errc::kernel_failed, task_).poisoning() : Status{Errc::stopped}.poisoning();
   }
   /// The status of a round that is over: ok if all its tasks ran; rounds after the first one that failed or was stopped
   /// are poisoned.

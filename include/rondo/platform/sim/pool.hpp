@@ -39,11 +39,11 @@ namespace rondo::platform::sim {
 ///
 /// A loop is one task of the schedule: its tasks run on one thread, next to independent tasks on others.
 ///
-/// Thread safety: that of the session. Errors: load() and, with a learned schedule, the last learning round start
-/// threads; if they cannot be started, load() throws out_of_resources, and the learning round continues with one
-/// thread. A kernel that throws ends the round with kernel_failed, a stop request ends it with stopped; later tasks are
-/// skipped. Cost per round: no allocation, no lock, no clock, except in rounds that are timed; a system call only to
-/// wake sleeping threads.
+/// Thread safety: that of the session; the counters below must not be read while rounds are in flight, unless they say
+/// so. Errors: load() and, with a learned schedule, the last learning round start threads; if they cannot be started,
+/// load() throws out_of_resources, and the learning round continues with one thread. A kernel that throws ends the
+/// round with kernel_failed, a stop request ends it with stopped; later tasks are skipped. Cost per round: no
+/// allocation, no lock, no clock, except in rounds that are timed; a system call only to wake sleeping threads.
 class Pool {
  public:
   static constexpr const char* name = "pool";
@@ -76,11 +76,9 @@ class Pool {
   Status unload(Program& program) noexcept {
     const Status status = wait();
     program.stop();
-    if (program.shared_ != nullptr) {  // its session unloads all of its programs
-      overlapped_.reset();
-      running_ = nullptr;
-    }
-    if (running_ == &program) running_ = nullptr;
+    const bool is_shared = program.shared_ != nullptr;  // its session unloads all of its programs
+    if (is_shared) overlapped_.reset();
+    if (is_shared || running_ == &program) running_ = nullptr;
     return status;
   }
   /// Whether rounds in flight should overlap; see overlap().

@@ -98,8 +98,9 @@ class PoolProgram {
         note_watched();
     } else if (shared_ != nullptr) {
       shared_->await(slot_);
+      return shared_->status(slot_);
     }
-    return halt_.status();
+    return halt_.status_of(0);  // ok if a stop was requested after the round
   }
   void stop() noexcept {
     if (replay_ != nullptr) replay_->wait();

@@ -158,6 +158,8 @@ TEST_CASE("Each thread runs on its core alone, and the caller gets its cores bac
     }
     CHECK(session.platform().engine().threads_used() == on.cores.size());
     CHECK(my_cores() == std::vector<std::uint32_t>{on.cores[0]});
+    CHECK(session.close().ok());
+    CHECK(my_cores() == cores);
   }
   CHECK(my_cores() == cores);
 }

@@ -25,11 +25,11 @@ std::string text_of(const E& thrown) {
   }
 }
 
-void record(Halt& halt, std::uint32_t task, const std::string& text) {
+void record(Halt& halt, std::uint32_t task, const std::string& text, std::uint32_t round = 0) {
   try {
     throw std::runtime_error{text};
   } catch (...) {
-    halt.record(task);
+    halt.record(task, round);
   }
 }
 
@@ -86,6 +86,17 @@ TEST_CASE("A request to stop poisons without a task; a kernel that throws says m
   kernel.request_stop();
   CHECK(kernel.status() == Status::of_task(Errc::kernel_failed, 6).poisoning());
   CHECK(std::string{kernel.text().c_str()} == "thrown before");
+}
+
+TEST_CASE("A request to stop that follows a failure stops loops and the tasks of earlier rounds") {
+  Halt halt;
+  record(halt, 6, "in round 2", 2);
+  CHECK_FALSE(halt.skips(1));
+  halt.request_stop();
+  CHECK(halt.is_stop_requested());
+  CHECK(halt.skips(1));
+  CHECK(halt.status_of(1) == Status{Errc::stopped}.poisoning());
+  CHECK(halt.status_of(2).code() == Errc::poisoned);
 }
 
 TEST_CASE("Of kernels that throw on several threads at once, exactly one tells, with its own text") {

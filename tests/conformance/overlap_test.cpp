@@ -397,6 +397,24 @@ struct TwoChains {
 
 }  // namespace
 
+TEST_CASE("rounds one at a time use several threads also after a few rounds in flight") {
+  const TwoChains g;
+  Overlapping::Options options = overlapping(2);
+  options.engine.scheduling = platform::sim::Scheduling::learned;
+  options.engine.trial_rounds = 0;
+  auto session = open_pipelined<Overlapping, 2>(g.graph, options);
+  const Words a{100}, b{100};
+  Words c(1), d(1);
+  for (int i = 0; i < 2; ++i) REQUIRE(session.submit_round(bind(g.x0, a), bind(g.x1, b), bind(g.y0, c), bind(g.y1, d)));
+  for (int i = 0; i < 10; ++i) {
+    REQUIRE(session.run_round(bind(g.x0, a), bind(g.x1, b), bind(g.y0, c), bind(g.y1, d)).ok());
+  }
+  CHECK(session.platform().engine().threads_used() == 2);
+  REQUIRE(session.submit_round(bind(g.x0, a), bind(g.x1, b), bind(g.y0, c), bind(g.y1, d)));
+  REQUIRE(session.wait_all().ok());
+  CHECK(session.platform().engine().is_overlapping());
+}
+
 TEST_CASE("rounds end, whatever thread has the slow part, when the caller comes late or only polls") {
   const TwoChains g;
   auto session = open_pipelined<Overlapping, 4>(g.graph, overlapping(2));

@@ -100,7 +100,7 @@ void in_turn(Round& round, InputOutput<std::int64_t> y, Input<std::int32_t> step
 }
 
 /// What a task does on the device is told by its number.
-enum Behaviour : std::int64_t { fine, fails, hangs, throws, is_unknown };
+enum Behaviour : std::int64_t { fine, fails, hangs, throws, is_unknown, is_too_wide };
 struct Task {
   static constexpr std::string_view name = "task";
   static constexpr auto core = CoreType::vector;
@@ -116,7 +116,8 @@ std::uint64_t task_on_core(std::int64_t* args) {
       for (;;) rondo_stand_in_core_idle();
     case throws: throw std::runtime_error("the core's unit met an exception");
     case fine:
-    case is_unknown: break;
+    case is_unknown:
+    case is_too_wide: break;
   }
   auto* const y = reinterpret_cast<std::int64_t*>(rondo_stand_in_core_load(args));
   rondo_stand_in_core_store(y, rondo_stand_in_core_load(y) + 1);
@@ -240,8 +241,13 @@ struct Failing {
       if constexpr (requires { round.add_edge(last, task); }) round.add_edge(last, task);
       last = task;
     };
-    after(what == is_unknown ? round.template add<Unknown>(y, std::int64_t{what})
-                             : round.template add<Task>(y, std::int64_t{what}));
+    if (what == is_too_wide) {
+      const std::vector<typename Round::Described> args(257, {.kind = graph::ArgRecord::Kind::constant});
+      after(round.add_described("task", Blocks{1}, &rondo::detail::kernel_entry<Task>, args));
+    } else {
+      after(what == is_unknown ? round.template add<Unknown>(y, std::int64_t{what})
+                               : round.template add<Task>(y, std::int64_t{what}));
+    }
     after(round.template add<Task>(y, std::int64_t{fine}));
   }
   static void check(Behaviour what, Errc expected, const char* text) {
@@ -275,6 +281,7 @@ struct Failing {
 TEST_CASE_TEMPLATE("A task that fails on a core fails its round and is named", C, RONDO_TEST_CASES) {
   Failing<C>::check(fails, Errc::kernel_failed, "the kernel returned 77 on vector core");
   Failing<C>::check(is_unknown, Errc::kernel_failed, "no such kernel for vector cores");
+  Failing<C>::check(is_too_wide, Errc::kernel_failed, "a block has 257 words of arguments");
 }
 
 TEST_CASE_TEMPLATE("A task that hangs, or whose core meets an exception, is named as soon as its time is over", C,

@@ -5,6 +5,7 @@
 #include <rondo/arch/a2a3.hpp>
 #include <rondo/arch/a5.hpp>
 #include <rondo/arch/arch.hpp>
+#include <rondo/error.hpp>
 
 #include <cstdint>
 
@@ -34,16 +35,21 @@ struct Costs {
   double task_floor_ns = not_given;   ///< a task without a stated cost takes this + its bytes / its core's share
   double host_factor = not_given;     ///< time of a block on the chip / its time on the host
 
-  /// Returns these costs, with each figure that is not given taken from `other`.
-  [[nodiscard]] constexpr Costs or_else(const Costs& other) const noexcept {
+  /// Returns these costs, with each figure that is not given taken from `other`. @throws Error invalid_argument if a
+  /// figure is out of range or no number
+  [[nodiscard]] constexpr Costs or_else(const Costs& other) const {
     constexpr double Costs::* figures[] = {
-        &Costs::launch_ns,           &Costs::dispatch_ns,   &Costs::retire_ns,          &Costs::start_block_ns,
-        &Costs::notice_block_ns,     &Costs::complete_ns,   &Costs::copy_in_latency_ns, &Costs::copy_in_gbps,
-        &Costs::copy_out_latency_ns, &Costs::copy_out_gbps, &Costs::memory_gbps,        &Costs::stream_wait_ns,
-        &Costs::task_floor_ns,       &Costs::host_factor};
+        &Costs::copy_in_gbps,    &Costs::copy_out_gbps, &Costs::memory_gbps,  // the bandwidths
+        &Costs::launch_ns,       &Costs::dispatch_ns,   &Costs::retire_ns,          &Costs::start_block_ns,
+        &Costs::notice_block_ns, &Costs::complete_ns,   &Costs::copy_in_latency_ns, &Costs::copy_out_latency_ns,
+        &Costs::stream_wait_ns,  &Costs::task_floor_ns, &Costs::host_factor};
     Costs result = *this;
-    for (const auto figure : figures) {
-      if (result.*figure < 0) result.*figure = other.*figure;
+    for (const auto& figure : figures) {
+      double& value = result.*figure;
+      if (value < 0) value = other.*figure;
+      if (value < 0 || (&figure < figures + 3 ? value > 1e-6 : value < 1e18)) continue;
+      throw Error(Errc::invalid_argument, Error::Text("costs: a bandwidth is not above 1e-6 GB/s, or another figure is "
+                                                      "infinite or no number; correct it, or leave it out"));
     }
     return result;
   }

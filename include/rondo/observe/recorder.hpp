@@ -12,6 +12,8 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
+#include <mutex>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -24,8 +26,8 @@ namespace rondo::observe {
 /// that refer to the call and the recorder. An engine runs wrapped calls like any others.
 ///
 /// Thread safety: wrapped calls and record() from any thread; everything else from the thread that launches. Cost: a
-/// wrapped call reads the clock twice and writes to its thread's ring, with no atomic operation except a load; a
-/// thread's first call acquires a ring with one compare-and-swap. No allocation, no lock.
+/// wrapped call reads the clock twice and writes to its thread's ring, with no atomic operation except a load, no
+/// allocation and no lock. A thread's first call takes a ring under a lock, and allocates it if none is left.
 template <class Clock = TickClock>
 class Recorder {
  public:
@@ -52,10 +54,10 @@ class Recorder {
     std::size_t count_ = 0;
   };
 
-  /// `threads`: the number of rings; spans of further threads are dropped.
-  Recorder(std::size_t threads, std::size_t spans_per_thread) : lanes_(threads), launches_(spans_per_thread) {
+  /// `threads`: the number of rings that are allocated now; further threads allocate theirs.
+  Recorder(std::size_t threads, std::size_t spans_per_thread) : launches_(spans_per_thread) {
     anchor<Clock>();
-    for (Lane& lane : lanes_) lane.spans = SpanRing(spans_per_thread);
+    while (lanes_.size() < threads) lanes_.emplace_back(spans_per_thread);
   }
   Recorder(const Recorder&) = delete;
   Recorder& operator=(const Recorder&) = delete;
@@ -109,7 +111,7 @@ class Recorder {
   /// with rounds in flight that of the queue.
   [[nodiscard]] std::size_t threads() const noexcept {
     std::size_t n = 0;
-    while (n < lanes_.size() && lanes_[n].owner.load(std::memory_order_relaxed) != nullptr) ++n;
+    while (n < lanes_.size() && lanes_[n].owner != nullptr) ++n;
     return n;
   }
   /// In a span, `round` is the number of the launch, from 1; `what` is the position of the task in the graph, and
@@ -119,7 +121,7 @@ class Recorder {
   [[nodiscard]] const Names& names(std::size_t thread) const noexcept { return lanes_[thread].names; }
   /// Spans from each launch until the host knew that it was done; `round` is its number.
   [[nodiscard]] const SpanRing& launch_spans() const noexcept { return launches_; }
-  /// The number of spans that were dropped, because a ring was full or there was none.
+  /// The number of spans that were dropped, because a ring was full or could not be allocated.
   [[nodiscard]] std::uint64_t dropped() const noexcept {
     std::uint64_t sum = unassigned_.load(std::memory_order_relaxed) + launches_.dropped();
     for (const Lane& lane : lanes_) sum += lane.spans.dropped();
@@ -135,7 +137,8 @@ class Recorder {
  private:
   static constexpr std::size_t words_per_call = 4;
   struct alignas(64) Lane {
-    std::atomic<const void*> owner{nullptr};
+    explicit Lane(std::size_t capacity) : spans(capacity) {}
+    const void* owner = nullptr;
     SpanRing spans;
     Names names;
   };
@@ -197,16 +200,22 @@ class Recorder {
   }
   /// A thread is identified by the address of its `thread_lane`. After it has ended, another thread may get the same
   /// address; it then continues in the same ring, which no other thread uses.
-  [[gnu::cold, gnu::noinline]] Lane* find_lane(const void* me) noexcept {
+  [[gnu::cold, gnu::noinline]] Lane* find_lane(const void* me) noexcept try {
+    const std::scoped_lock lock(finding_);
     for (Lane& lane : lanes_) {
-      const void* owner = nullptr;
-      // model: recorder.own
-      if (lane.owner.compare_exchange_strong(owner, me, std::memory_order_relaxed) || owner == me) return &lane;
+      if (lane.owner != nullptr && lane.owner != me) continue;
+      lane.owner = me;  // model: recorder.own
+      return &lane;
     }
+    Lane& lane = lanes_.emplace_back(launches_.capacity());
+    lane.owner = me;
+    return &lane;
+  } catch (...) {
     return nullptr;
   }
 
-  std::vector<Lane> lanes_;
+  std::mutex finding_;
+  std::deque<Lane> lanes_;  ///< threads keep pointers to them
   SpanRing launches_;
   graph::GraphView graph_;
   std::uint64_t number_ = next_number();

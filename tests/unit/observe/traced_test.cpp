@@ -9,6 +9,7 @@
 #include <rondo/platform/sim/pool.hpp>
 #include <rondo/session/open.hpp>
 #include <rondo/session/open_static.hpp>
+#include <rondo/session/pipelined_session.hpp>
 #include <unit/support.hpp>
 
 #include <doctest/doctest.h>
@@ -134,23 +135,42 @@ TEST_CASE("Two sessions that take turns on one thread keep their spans apart") {
   CHECK(a.platform().engine().recorder().dropped() == 0);
 }
 
-TEST_CASE("A thread for which there is no ring runs its tasks, and its spans count as dropped") {
+TEST_CASE("Each thread that runs tasks keeps its spans, also beyond the threads of the engine") {
   const TaskGraph graph = build();
   const FrozenGraph frozen = freeze(graph);
   const auto x = frozen.input<float>("x");
   const auto y = frozen.output<float>("y");
   auto session = open<OnInline>(graph);
   std::vector<float> hx(16, 3), hy(16);
-  CHECK(session.run_round(bind(x, hx), bind(y, hy)).ok());
-  // One thread more has a ring, for rounds in flight; the third, beside it, has none.
-  std::thread([&] {
+  const auto run_below = [&](const auto& self, int depth) -> void {  // each thread lives as long as those below it
     CHECK(session.run_round(bind(x, hx), bind(y, hy)).ok());
-    std::thread([&] { CHECK(session.run_round(bind(x, hx), bind(y, hy)).ok()); }).join();
-  }).join();
+    if (depth != 0) std::thread([&] { self(self, depth - 1); }).join();
+  };
+  run_below(run_below, 4);
   CHECK(hy == std::vector<float>(16, 6));
-  CHECK(session.platform().engine().recorder().spans(0).size() == 5);
-  CHECK(session.platform().engine().recorder().spans(1).size() == 5);
-  CHECK(session.platform().engine().recorder().dropped() == 5);
+  const auto& recorder = session.platform().engine().recorder();
+  REQUIRE(recorder.threads() == 5);
+  for (std::size_t thread = 0; thread < 5; ++thread) CHECK(recorder.spans(thread).size() == 5);
+  CHECK(recorder.dropped() == 0);
+}
+
+TEST_CASE("Rounds in flight lose no call, although each slot has threads of its own") {
+  TaskGraph graph;
+  const auto x = graph.input<float>("x", {64});
+  const auto y = graph.output<float>("y", {64});
+  graph.add<CopyShare>(Blocks{16}, x, y);
+  OnPool::Options options{};
+  options.engine.inner = {.threads = 3, .scheduling = platform::sim::Scheduling::uniform};
+  auto session = open_pipelined<OnPool, 3>(graph, options);
+  std::vector<float> hx(64, 5), hy[3];
+  for (auto& each : hy) each.resize(64);
+  for (std::size_t round = 0; round < 300; ++round) {
+    CHECK(session.submit_round(bind(x, hx), bind(y, hy[round % 3])).submitted().ok());
+  }
+  CHECK(session.wait_all().ok());
+  const auto& recorder = session.platform().engine().recorder();
+  CHECK(recorder.dropped() == 0);
+  CHECK(observe::traced_calls(recorder).size() == 300 * 16);
 }
 
 namespace {

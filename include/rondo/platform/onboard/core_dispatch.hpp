@@ -176,6 +176,12 @@ class CoreDispatch {
   }
 
   bool start(sim::TaskSlot& task, std::uint32_t block) noexcept {
+    if (task.words > mailbox::most_words) [[unlikely]] {
+      stream_.fail_task(task, Errc::kernel_failed,
+                        Error::Text{"a block has ", task.words, " words of arguments; a core's mailbox holds ",
+                                    mailbox::most_words, ", so pass some of them in a tensor"});
+      return false;
+    }
     auto& free = free_[static_cast<std::size_t>(task.core)];
     if (free.empty()) {
       if (absent_ != 0) find_started();

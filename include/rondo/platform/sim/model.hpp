@@ -43,8 +43,8 @@ namespace rondo::platform::sim {
 /// It does not model the host's own work between rounds, contention for memory, caches, overlap of copies with tasks,
 /// or effects of the data.
 ///
-/// Thread safety: that of the session. Errors: load() throws invalid_argument if a stated cost is negative or NaN.
-/// Cost: a round allocates nothing, and reads the clock only while it measures.
+/// Thread safety: that of the session. Errors: the constructor, for a cost of Options that is out of range, and load(),
+/// for a stated one, throw invalid_argument. Cost: a round allocates nothing, and reads the clock only to measure.
 class Model {
  public:
   static constexpr const char* name = "model";
@@ -108,10 +108,12 @@ class Model {
       } else {
         chip_.costs() = std::move(all);
       }
-      if (stated_ != graph.tasks.size()) measuring_left_ = options.measuring_rounds;
       for (const graph::TaskRecord& task : outline_.tasks) {
-        is_timed_.insert(is_timed_.end(), task.blocks, task.cost == nullptr && task.loop == graph::TaskRecord::no_loop);
+        const bool is_timed = task.cost == nullptr && task.loop == graph::TaskRecord::no_loop;
+        is_timed_.insert(is_timed_.end(), task.blocks, is_timed);
+        timed_ += is_timed ? 1 : 0;
       }
+      if (timed_ != 0) measuring_left_ = options.measuring_rounds;
       if (control_ == Control::streams) deal(options.streams);
       predict();
     }
@@ -122,7 +124,6 @@ class Model {
       return Inline::run(calls_, halt);
     }
     void describe(Prediction& p) const noexcept {
-      const auto others = static_cast<std::uint32_t>(graph_.tasks.size()) - stated_;
       p.graph = graph_;
       p.run_ns = chip_.makespan();
       const ChipTimes& times = loops_ != nullptr ? loops_->times() : chip_.times();
@@ -138,8 +139,8 @@ class Model {
       p.tasks = times.tasks;
       p.blocks = times.blocks;
       p.stated = stated_;
-      p.measured = measured_ ? others : 0;
-      p.estimated = measured_ ? 0 : others;
+      p.measured = measured_ ? timed_ : 0;
+      p.estimated = static_cast<std::uint32_t>(graph_.tasks.size()) - p.stated - p.measured;
     }
 
    private:
@@ -165,17 +166,14 @@ class Model {
       lanes_ = graph::deal_lanes(outline_, rules);
     }
     void run(VirtualChip& on, const graph::Lanes& lanes) const {
-      if (control_ == Control::streams) {
-        on.run_on_lanes(lanes, modelled_);
-      } else {
-        on.run();
-      }
+      if (control_ == Control::streams) return on.run_on_lanes(lanes, modelled_);
+      on.run();
     }
     void predict() {
       run(chip_, lanes_);
       if (loops_ != nullptr) loops_->note(chip_);
     }
-    [[gnu::cold, gnu::noinline]] Status measure(Halt& halt) noexcept {
+    [[gnu::cold, gnu::noinline]] Status measure(Halt& halt) noexcept try {
       const Status status = Inline::run(calls_, halt, [&, call = std::size_t{0}](const Inline::Call& each) mutable {
         const double start = now_ns();
         each.entry(each.args);
@@ -186,12 +184,10 @@ class Model {
       if (!status) return status;
       measured_ = true;
       --measuring_left_;
-      try {
-        predict();
-      } catch (...) {
-        return Status{Errc::out_of_memory};
-      }
+      predict();
       return {};
+    } catch (...) {
+      return Status{Errc::out_of_memory};
     }
     [[nodiscard]] static double now_ns() noexcept { return static_cast<double>(sim::now_ns()); }
 
@@ -205,6 +201,7 @@ class Model {
     graph::Lanes lanes_;
     std::vector<char> is_timed_;  ///< by block: whether its kernel states no cost, outside of loops
     std::uint32_t stated_ = 0;
+    std::uint32_t timed_ = 0;  ///< the number of tasks that measuring times
     std::uint32_t measuring_left_ = 0;
     bool measured_ = false;
   };

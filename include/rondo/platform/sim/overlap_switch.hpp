@@ -35,7 +35,7 @@ class OverlapSwitch<Sim> {
   }
   [[gnu::always_inline]] void note(std::uint32_t slot, Program& program) noexcept {
     if (!is_expected_ || programs_[slot] == &program) return;
-    program.expect_overlap(true);
+    program.expect_overlap();
     programs_[slot] = &program;
   }
   template <class Other>
@@ -56,9 +56,7 @@ class OverlapSwitch<Sim> {
   [[nodiscard]] bool start(Engine& engine) noexcept {
     is_expected_ = false;
     replay_ = engine.overlap(programs_);
-    if (is_on()) return true;
-    for (Program* const program : programs_) program->expect_overlap(false);
-    return false;
+    return is_on();
   }
   [[nodiscard]] bool is_on() const noexcept { return replay_ != nullptr; }
   void launch(std::uint32_t slot) noexcept {

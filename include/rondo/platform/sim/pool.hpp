@@ -6,6 +6,7 @@
 #include <rondo/args/args_table.hpp>
 #include <rondo/graph/records.hpp>
 #include <rondo/memory/concurrency.hpp>
+#include <rondo/platform/host/cores.hpp>
 #include <rondo/platform/sim/halt.hpp>
 #include <rondo/platform/sim/inline.hpp>
 #include <rondo/platform/sim/overlap.hpp>
@@ -53,10 +54,11 @@ class Pool {
   using Options = PoolOptions;
   using Program = PoolProgram;
 
-  /// Takes at most as many threads as the chip has blocks.
+  /// Takes at most as many threads as the chip has blocks. @throws Error invalid_argument if the host lacks a core
   Pool(const Options& options, const arch::Chip& chip) : options_{options} {
     const std::uint32_t wanted = options.threads != 0 ? options.threads : host_cores();
     threads_ = std::min(wanted, chip.blocks);
+    host::check_cores(options.team.cores);
   }
 
   template <class Graph>
@@ -89,19 +91,17 @@ class Pool {
   /// tensors except those that rounds share (see TensorRecord::is_shared_by_rounds). Preconditions: the first one has
   /// learned, and they are unloaded together. Their earlier rounds may still run; each program starts to use the Replay
   /// by run_on(). Returns null and changes nothing if overlapping gains nothing or a thread cannot be started.
-  [[nodiscard]] Replay* overlap(std::span<Program* const> programs) noexcept {
-    try {
-      Program& first = *programs[0];
-      if (first.overlap_ == OverlapPlan::unknown) first.plan_overlap_of(programs.size());
-      if (first.overlap_ == OverlapPlan::declined) return nullptr;
-      const Plan& plan = first.overlap_plan_;
-      std::vector<const Inline::DynamicProgram*> calls;
-      for (const Program* program : programs) calls.push_back(&program->calls_);
-      overlapped_ = std::unique_ptr<Replay>(new Replay(plan.nodes, plan.schedule, calls, halt_, sleep_, options_.team));
-    } catch (...) {
-      return nullptr;
-    }
+  [[nodiscard]] Replay* overlap(std::span<Program* const> programs) noexcept try {
+    Program& first = *programs[0];
+    if (first.overlap_ == OverlapPlan::unknown) first.plan_overlap_of(programs.size());
+    if (first.overlap_ == OverlapPlan::declined) return nullptr;
+    const Plan& plan = first.overlap_plan_;
+    std::vector<const Inline::DynamicProgram*> calls;
+    for (const Program* program : programs) calls.push_back(&program->calls_);
+    overlapped_ = std::unique_ptr<Replay>(new Replay(plan.nodes, plan.schedule, calls, halt_, sleep_, options_.team));
     return overlapped_.get();
+  } catch (...) {
+    return nullptr;
   }
   /// See Capability::learning.
   [[nodiscard]] static std::vector<std::byte> learned(const Program& program) { return program.learned(); }

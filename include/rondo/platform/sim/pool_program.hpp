@@ -171,8 +171,8 @@ class PoolProgram {
   [[nodiscard]] std::uint32_t searches() const noexcept { return searches_; }
 
   // For rounds that overlap with rounds of other programs; see Pool::overlap().
-  /// Sets whether its rounds will overlap and so need no threads of their own. From any thread.
-  void expect_overlap(bool expects) noexcept { expects_overlap_.store(expects, std::memory_order_release); }
+  /// Its rounds will probably overlap with others soon, so that the next one needs no threads of its own.
+  void expect_overlap() noexcept { expects_overlap_ = true; }
   /// From now on, `shared` runs the program's rounds, which are those of `slot`. Precondition: no round is under way.
   void run_on(Replay& shared, std::uint32_t slot) noexcept {
     stop();
@@ -201,7 +201,7 @@ class PoolProgram {
       return {};
     }
     if (!has_learned()) return learn();
-    if (expects_overlap_.load(std::memory_order_acquire)) return Inline::run(calls_, halt_);
+    if (std::exchange(expects_overlap_, false)) return Inline::run(calls_, halt_);
     if (!is_settled_) {
       is_settled_ = true;
       try_to_plan(costs_);
@@ -364,7 +364,7 @@ class PoolProgram {
   Halt& halt_;
   TeamSleep& sleep_;
   std::atomic<bool> has_learned_{false};
-  std::atomic<bool> expects_overlap_{false};
+  bool expects_overlap_ = false;
   bool learns_ = true;            ///< whether the costs of its tasks are learned
   bool is_settled_ = false;       ///< whether it is decided how its own rounds run: on `replay_`, or on one thread
   bool is_forced_alone_ = false;  ///< several threads should be faster, but are not

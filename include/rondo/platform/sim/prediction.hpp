@@ -104,9 +104,8 @@ struct Prediction {
       }
       const graph::TaskRecord& task = graph.tasks[critical_path[i]];
       const TaskTimes& times = tasks[critical_path[i]];
-      add("    task %u '%.*s' %s x %u: %.3f to %.3f us\n", task.added_as,
-          static_cast<int>(graph.name(task.name).size()), graph.name(task.name).data(), to_string(task.core),
-          task.blocks, times.start / 1000, times.end / 1000);
+      text.append({"    task ", task.added_as, " '", graph.name(task.name), "' ", to_string(task.core)});
+      add(" x %u: %.3f to %.3f us\n", task.blocks, times.start / 1000, times.end / 1000);
     }
     add("task costs: %u stated, %u measured on the host, %u estimated from bytes\n", stated, measured, estimated);
     return text;

@@ -39,10 +39,10 @@ struct NoTraffic {
 /// If the host's own copying takes longer than the modelled copy, the excess is added. Cost: reads a clock.
 class TimedBus {
  public:
-  /// The four costs of copies (see arch/costs.hpp); a cost that is not given is the chip's.
+  /// The four costs of copies (see arch/costs.hpp, also for errors); a cost that is not given is the chip's.
   using Options = arch::Costs;
 
-  TimedBus(const Options& options, const arch::Chip& chip) noexcept : costs_{options.or_else(chip.costs)} {}
+  TimedBus(const Options& options, const arch::Chip& chip) : costs_{options.or_else(chip.costs)} {}
 
   [[nodiscard]] std::uint64_t in_ns(Bytes size) const noexcept {
     return ns(costs_.copy_in_latency_ns, costs_.copy_in_gbps, size);

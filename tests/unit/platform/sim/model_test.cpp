@@ -244,6 +244,54 @@ TEST_CASE("A cost that is negative or no number is refused, by the task's name")
   }
 }
 
+TEST_CASE("Costs of the chip that are no numbers, and bandwidths of 0, are refused when a session is opened") {
+  using arch::Costs;
+  TaskGraph graph;
+  graph.add<Scale>(graph.input<float>("x", {1}), graph.output<float>("y", {1}), 2.0F);
+  const auto refusal = [&](double Costs::* figure, double value) {
+    A2A3SimOn<Model>::Options options;
+    options.engine.costs.*figure = value;
+    const Raised by_model = raised([&] { auto session = open<A2A3SimOn<Model>>(graph, options); });
+    A2A3SimOn<Inline, platform::sim::TimedBus>::Options of_bus;
+    of_bus.traffic.*figure = value;
+    const Raised by_bus =
+        raised([&] { auto session = open<A2A3SimOn<Inline, platform::sim::TimedBus>>(graph, of_bus); });
+    CHECK(by_model.code == Errc::invalid_argument);
+    CHECK(by_bus.code == Errc::invalid_argument);
+    CHECK(by_bus.text == by_model.text);
+    return by_model.text;
+  };
+  constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+  constexpr double infinite = std::numeric_limits<double>::infinity();
+  for (const auto figure : {&Costs::memory_gbps, &Costs::copy_in_gbps, &Costs::copy_out_gbps}) {
+    for (const double value : {0.0, nan}) CHECK(says(refusal(figure, value), "costs: a bandwidth is not above"));
+  }
+  for (const auto figure : {&Costs::copy_out_latency_ns, &Costs::dispatch_ns, &Costs::host_factor}) {
+    for (const double value : {infinite, nan}) CHECK(says(refusal(figure, value), "another figure is infinite or no number"));
+  }
+}
+
+TEST_CASE("Tasks of loops are not measured and do not count as measured") {
+  TaskGraph graph;
+  const auto x = graph.input<float>("x", {100});
+  const auto t = graph.workspace<float>("t", {100});
+  const auto done = graph.workspace<std::int32_t>("done", {1});
+  graph.add<Scale>(x, t, 2.0F);
+  graph.repeat_until(done, 3, [&] {
+    graph.add<Scale>(t, graph.workspace<float>("u", {100}), 2.0F);
+    graph.add<Finish>(done);
+  });
+  auto options = with<A2A3SimOn<Model>>(nothing);
+  options.engine.measuring_rounds = 1;
+  auto session = open<A2A3SimOn<Model>>(graph, options);
+  Floats hx(100);
+  REQUIRE(session.run_round(bind(x, hx)).ok());
+  const platform::sim::Prediction p = session.platform().engine().prediction();
+  CHECK(p.stated == 1);
+  CHECK(p.measured == 1);
+  CHECK(p.estimated == p.tasks.size() - 2);
+}
+
 TEST_CASE("A report names the phases, what bounds the run, and the critical path's tasks") {
   TaskGraph graph;
   const auto x = graph.input<float>("x", {1000});
@@ -325,6 +373,18 @@ TEST_CASE(
   CHECK(in_order.run_ns == 10 * 2000);
   CHECK(in_order.streams == 1);
   CHECK(in_order.critical_path_ns == in_order.run_ns);
+}
+
+TEST_CASE("A report has a whole line for a task with a long name") {
+  TaskGraph graph;
+  const std::string name(200, 'n');
+  const auto x = graph.inout<float>("x", {1});
+  graph.add_raw(name, CoreType::cube, Blocks{2}, no_kernel, updates(x));
+  auto session = open<A2A3SimOn<Model>>(graph);
+  Floats hx(1);
+  REQUIRE(session.run_round(bind(x, hx)).ok());
+  const std::string text = session.platform().engine().prediction().report().c_str();
+  CHECK(says(text, "'" + name + "' cube x 2: ", " us\ntask costs: 0 stated, 0 measured on the host, 1 estimated"));
 }
 
 TEST_CASE("On streams, static graphs and graphs with loops take one stream, and what is zeroed takes no time") {

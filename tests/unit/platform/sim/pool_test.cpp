@@ -267,6 +267,17 @@ TEST_CASE("A pool takes no more threads than the chip has blocks") {
   CHECK(pool.unload(program).ok());
 }
 
+TEST_CASE("A core that no thread can have is refused at once, also by a pool that is still to learn") {
+  for (Pool::Options options : {spread_over(2), learning(2)}) {
+    options.team.cores = {0, 100'000};
+    const Raised r = raised([&] { const Pool pool(options, arch::chip_of<arch::A5>); });
+    CHECK(r.code == Errc::invalid_argument);
+    CHECK(says(r.text, "cores[1] is core 100000"));
+    options.team.cores.pop_back();
+    CHECK(raised([&] { const Pool pool(options, arch::chip_of<arch::A5>); }).code == Errc::ok);
+  }
+}
+
 TEST_CASE("A kernel that throws fails the round by its task's number, with its text; later tasks are left out") {
   for (const bool spread : {false, true}) {
     CAPTURE(spread);

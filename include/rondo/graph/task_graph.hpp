@@ -354,7 +354,6 @@ class TaskGraph {
     return [this](std::uint32_t tensor) { return name(tensors_[tensor].name); };
   }
   constexpr void check_dim(const Dim& dim, std::string_view what, std::string_view name, Where where) const;
-  [[nodiscard]] constexpr Dim first_of(std::uint32_t view) const;
   [[nodiscard]] constexpr bool has(TensorKey key) const noexcept {
     return key.graph() == tag_ && index(key.tensor()) < tensors_.size();
   }

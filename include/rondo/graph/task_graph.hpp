@@ -152,9 +152,9 @@ class TaskGraph {
     zero_memory(tensor.key, when, where);
   }
 
-  /// Declares that the task's arguments cannot be refreshed: its tensors keep the addresses that they have when the
-  /// session is opened, for other tasks as well, and the arena does not move. A round copies device memory that it
-  /// binds to them. @throws Error invalid_argument if the task is not in this graph
+  /// Declares that the task's arguments cannot be refreshed: its tensors, and their aliases, keep the addresses that
+  /// they have when the session is opened, for other tasks as well, and the arena does not move. A round copies device
+  /// memory that it binds to them. @throws Error invalid_argument if the task is not in this graph
   constexpr void fix_addresses(TaskId task, Where where = Where::current());
 
   /// Adds a task that runs kernel K on `arguments`, one for each parameter of K::run except Block. The compiler checks

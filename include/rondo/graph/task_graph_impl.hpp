@@ -49,8 +49,10 @@ constexpr void TaskGraph::fix_addresses(TaskId task, Where where) {
   }
   for (const graph::ArgRecord& arg : args_of(tasks_[index(task)])) {
     if (!arg.is_address()) continue;
-    tensors_[arg.tensor].fixed = true;
-    tensors_[graph::root_of(tensors_, arg.tensor)].fixed = true;
+    const std::uint32_t home = graph::home_of(tensors_, arg.tensor);
+    tensors_[arg.tensor].fixed = tensors_[graph::root_of(tensors_, arg.tensor)].fixed = tensors_[home].fixed = true;
+    if (tensors_[home].direction != Direction::in) continue;
+    for (graph::TensorRecord& output : tensors_) output.fixed = output.fixed || output.alias_of == home;
   }
 }
 
@@ -147,8 +149,8 @@ constexpr void TaskGraph::declare_alias(TensorKey output, TensorKey input, Where
   for (const TensorKey key : {output, input}) {
     if (!has(key)) fail({"a tensor is of another graph"});
   }
-  const graph::TensorRecord& to = tensors_[index(output.tensor())];
-  const graph::TensorRecord& from = tensors_[index(input.tensor())];
+  graph::TensorRecord& to = tensors_[index(output.tensor())];
+  graph::TensorRecord& from = tensors_[index(input.tensor())];
   if (!to.is_symbolic() && !from.is_symbolic() && to.bytes != from.bytes) {
     fail({"output '", name(to.name), "' takes ", to.bytes, " bytes, input '", name(from.name), "' ", from.bytes});
   }
@@ -157,7 +159,8 @@ constexpr void TaskGraph::declare_alias(TensorKey output, TensorKey input, Where
   }
   if (to.alias_of != graph::TensorRecord::no_alias) fail({"output '", name(to.name), "' reuses an input already"});
   if (to.is_view()) fail({"output '", name(to.name), "' is a view"});
-  tensors_[index(output.tensor())].alias_of = index(input.tensor());
+  to.alias_of = index(input.tensor());
+  to.fixed = from.fixed = to.fixed || from.fixed;
 }
 
 constexpr void TaskGraph::declare_view(TensorKey tensor, TensorKey source, const Extent& first, Where where) {

@@ -127,12 +127,13 @@ class TaskGraph {
     declare_view(tensor.key, source.key, first, where);
   }
 
-  /// Gives `tensor` memory that it shares with no other tensor, so that its contents last from round to round: for an
-  /// input that will be held, or a workspace to inspect. Residents are always kept. @throws Error invalid_argument: a
-  /// tensor of another graph
+  /// Gives `tensor`, or the source of a view, memory that it shares with no other tensor, so that its contents last
+  /// from round to round: for an input that will be held, or a workspace to inspect. Residents are always kept. @throws
+  /// Error invalid_argument: a tensor of another graph
   template <Element T, Direction D>
   constexpr void keep(TensorHandle<T, D> tensor, Where where = Where::current()) {
-    record_of("keep", tensor.key, where).kept = true;
+    graph::TensorRecord& record = record_of("keep", tensor.key, where);
+    (record.is_view() ? tensors_[record.view_of] : record).kept = true;
   }
 
   /// Asks for memory of another kind: for a resident or workspace, outside the arena; for what rounds bind, from the

@@ -385,6 +385,17 @@ TEST_CASE("A view of a view ends where that one ends") {
   CHECK(graph.tensors()[3].view_first == 12);
 }
 
+TEST_CASE("To keep a view keeps the memory of its source") {
+  TaskGraph graph;
+  const auto x = graph.workspace<float>("x", {64});
+  const auto v = graph.workspace<float>("v", {32});
+  const auto w = graph.workspace<float>("w", {16});
+  graph.make_view(v, x);
+  graph.make_view(w, v);
+  graph.keep(w);
+  CHECK(graph.tensors()[0].kept);
+}
+
 TEST_CASE("An output and the input that it reuses have fixed addresses together") {
   for (const bool is_fixed_first : {true, false}) {
     for (const bool is_by_input : {true, false}) {

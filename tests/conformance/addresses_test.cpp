@@ -436,6 +436,31 @@ TEST_CASE_TEMPLATE("Device memory for the tensors of a task with fixed addresses
         Errc::fixed_address);
 }
 
+TEST_CASE_TEMPLATE("An output and the input that it reuses are copied together if a task fixes one of them", P, A2A3Sim,
+                   A2A3OverStandIn) {
+  for (const bool is_by_writer : {true, false}) {
+    CAPTURE(is_by_writer);
+    TaskGraph graph;
+    const auto x = graph.input<float>("x", {8});
+    const auto y = graph.output<float>("y", {8});
+    const auto z = graph.output<float>("z", {8});
+    const auto one = graph.input<float>("one", {8});
+    graph.alias(y, x);
+    const TaskId writer = graph.add<kernels::Scale>(one, y, 3.0F);
+    const TaskId reader = graph.add<kernels::Scale>(x, z, 10.0F);  // reads what `writer` wrote
+    graph.fix_addresses(is_by_writer ? writer : reader);
+    auto session = open<P>(graph);
+    Floats ones(8, 1), h(8, 5), hz(8);
+    REQUIRE(session.run_round(bind(x, h), bind(y, h), bind(z, hz), bind(one, ones)).ok());
+    CHECK(hz == Floats(8, 30));
+    DeviceFloats d(session.platform(), 8, 5);
+    hz = Floats(8);
+    REQUIRE(session.run_round(bind(x, d.span()), bind(y, d.span()), bind(z, hz), bind(one, ones)).ok());
+    CHECK(hz == Floats(8, 30));
+    CHECK(d.values() == Floats(8, 3));
+  }
+}
+
 TEST_CASE_TEMPLATE("A strategy fixed at compile time serves what it is made for", Strategy, update::ModelIo,
                    update::FeatureMapAndModelIo, update::InitOnce) {
   Graph g;

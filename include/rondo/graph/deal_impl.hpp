@@ -304,7 +304,7 @@ namespace rondo {
 
 RONDO_INLINE FrozenGraph deal(FrozenGraph graph, const graph::LaneRules& rules) {
   graph::Lanes lanes = graph::deal_lanes(graph.view(), rules);
-  if (lanes.count > 1) graph.lanes_ = std::make_unique<const graph::Lanes>(std::move(lanes));
+  graph.lanes_ = lanes.count > 1 ? std::make_unique<const graph::Lanes>(std::move(lanes)) : nullptr;
   return graph;
 }
 

@@ -71,13 +71,20 @@ namespace rondo::graph {
         tensor.bytes = static_cast<std::uint64_t>(bytes);
         break;
       }
-      case Of::view:
+      case Of::view: {
+        TensorRecord& view = result.tensors_[size.tensor];
+        const TensorRecord& source = result.tensors_[size.task];
+        const auto first = static_cast<std::uint64_t>(count);
+        const std::string_view name = graph.name(view.name);
         if (!has_values || is_negative) {
-          fail(Errc::invalid_argument, "view", graph.name(graph.tensors()[size.tensor].name),
-               "starts at a negative element, or beyond 2^63,");
+          fail(Errc::invalid_argument, "view", name, "starts at a negative element, or beyond 2^63,");
         }
-        result.tensors_[size.tensor].view_first = static_cast<std::uint64_t>(count);
+        if (first > source.count || view.count > source.count - first) {
+          fail(Errc::invalid_argument, "view", name, "goes beyond the end of what it shows");
+        }
+        view.view_first = source.view_first + first;
         break;
+      }
       case Of::blocks:
         if (!has_values || is_negative || count > 0xFFFF'FFFF) {
           fail(Errc::invalid_argument, "task", task_name(), "runs as a number of blocks below 0 or above 2^32-1");
@@ -101,11 +108,6 @@ namespace rondo::graph {
   for (const TensorRecord& tensor : result.tensors_) {
     if (tensor.alias_of != TensorRecord::no_alias && result.tensors_[tensor.alias_of].bytes != tensor.bytes) {
       fail(Errc::invalid_argument, "output", graph.name(tensor.name), "is not as large as the input that it reuses");
-    }
-    if (!tensor.is_view()) continue;
-    const TensorRecord& root = result.tensors_[tensor.view_of];
-    if (tensor.view_first > root.count || tensor.count > root.count - tensor.view_first) {
-      fail(Errc::invalid_argument, "view", graph.name(tensor.name), "goes beyond the end of what it shows");
     }
   }
   for (TaskRecord& task : result.tasks_) {

@@ -127,12 +127,13 @@ class TaskGraph {
     declare_view(tensor.key, source.key, first, where);
   }
 
-  /// Gives `tensor` memory that it shares with no other tensor, so that its contents last from round to round: for an
-  /// input that will be held, or a workspace to inspect. Residents are always kept. @throws Error invalid_argument: a
-  /// tensor of another graph
+  /// Gives `tensor`, or the source of a view, memory that it shares with no other tensor, so that its contents last
+  /// from round to round: for an input that will be held, or a workspace to inspect. Residents are always kept. @throws
+  /// Error invalid_argument: a tensor of another graph
   template <Element T, Direction D>
   constexpr void keep(TensorHandle<T, D> tensor, Where where = Where::current()) {
-    record_of("keep", tensor.key, where).kept = true;
+    graph::TensorRecord& record = record_of("keep", tensor.key, where);
+    (record.is_view() ? tensors_[record.view_of] : record).kept = true;
   }
 
   /// Asks for memory of another kind: for a resident or workspace, outside the arena; for what rounds bind, from the
@@ -152,9 +153,9 @@ class TaskGraph {
     zero_memory(tensor.key, when, where);
   }
 
-  /// Declares that the task's arguments cannot be refreshed: its tensors keep the addresses that they have when the
-  /// session is opened, for other tasks as well, and the arena does not move. A round copies device memory that it
-  /// binds to them. @throws Error invalid_argument if the task is not in this graph
+  /// Declares that the task's arguments cannot be refreshed: its tensors, and their aliases, keep the addresses that
+  /// they have when the session is opened, for other tasks as well, and the arena does not move. A round copies device
+  /// memory that it binds to them. @throws Error invalid_argument if the task is not in this graph
   constexpr void fix_addresses(TaskId task, Where where = Where::current());
 
   /// Adds a task that runs kernel K on `arguments`, one for each parameter of K::run except Block. The compiler checks
@@ -354,7 +355,6 @@ class TaskGraph {
     return [this](std::uint32_t tensor) { return name(tensors_[tensor].name); };
   }
   constexpr void check_dim(const Dim& dim, std::string_view what, std::string_view name, Where where) const;
-  [[nodiscard]] constexpr Dim first_of(std::uint32_t view) const;
   [[nodiscard]] constexpr bool has(TensorKey key) const noexcept {
     return key.graph() == tag_ && index(key.tensor()) < tensors_.size();
   }

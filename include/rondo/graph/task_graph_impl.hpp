@@ -49,8 +49,10 @@ constexpr void TaskGraph::fix_addresses(TaskId task, Where where) {
   }
   for (const graph::ArgRecord& arg : args_of(tasks_[index(task)])) {
     if (!arg.is_address()) continue;
-    tensors_[arg.tensor].fixed = true;
-    tensors_[graph::root_of(tensors_, arg.tensor)].fixed = true;
+    const std::uint32_t home = graph::home_of(tensors_, arg.tensor);
+    tensors_[arg.tensor].fixed = tensors_[graph::root_of(tensors_, arg.tensor)].fixed = tensors_[home].fixed = true;
+    if (tensors_[home].direction != Direction::in) continue;
+    for (graph::TensorRecord& output : tensors_) output.fixed = output.fixed || output.alias_of == home;
   }
 }
 
@@ -147,8 +149,8 @@ constexpr void TaskGraph::declare_alias(TensorKey output, TensorKey input, Where
   for (const TensorKey key : {output, input}) {
     if (!has(key)) fail({"a tensor is of another graph"});
   }
-  const graph::TensorRecord& to = tensors_[index(output.tensor())];
-  const graph::TensorRecord& from = tensors_[index(input.tensor())];
+  graph::TensorRecord& to = tensors_[index(output.tensor())];
+  graph::TensorRecord& from = tensors_[index(input.tensor())];
   if (!to.is_symbolic() && !from.is_symbolic() && to.bytes != from.bytes) {
     fail({"output '", name(to.name), "' takes ", to.bytes, " bytes, input '", name(from.name), "' ", from.bytes});
   }
@@ -157,7 +159,8 @@ constexpr void TaskGraph::declare_alias(TensorKey output, TensorKey input, Where
   }
   if (to.alias_of != graph::TensorRecord::no_alias) fail({"output '", name(to.name), "' reuses an input already"});
   if (to.is_view()) fail({"output '", name(to.name), "' is a view"});
-  tensors_[index(output.tensor())].alias_of = index(input.tensor());
+  to.alias_of = index(input.tensor());
+  to.fixed = from.fixed = to.fixed || from.fixed;
 }
 
 constexpr void TaskGraph::declare_view(TensorKey tensor, TensorKey source, const Extent& first, Where where) {
@@ -183,36 +186,22 @@ constexpr void TaskGraph::declare_view(TensorKey tensor, TensorKey source, const
   }
   if (first.dim.empty() && first.value < 0) fail({"tensor '", name(to.name), "' starts at a negative element"});
   if (!first.dim.empty()) check_dim(first.dim, "view", name(to.name), where);
-  Dim moved = from.is_view() ? first_of(index(source.tensor())) : Dim{};
-  if (first.dim.empty() && moved.empty()) {
-    to.view_first = from.view_first + static_cast<std::uint64_t>(first.value);
-  } else {
-    const auto dim_of = [](const Dim& dim, std::uint64_t value) { return dim.empty() ? Dim{value} : dim; };
-    moved = dim_of(moved, from.view_first) + dim_of(first.dim, static_cast<std::uint64_t>(first.value));
-    check_dim(moved, "view", name(to.name), where);
-  }
   const bool is_known = first.dim.empty() && !to.is_symbolic() && !from.is_symbolic();
   const auto skipped = static_cast<std::uint64_t>(first.value);
   if (is_known && (skipped > from.count || to.count > from.count - skipped)) {
     fail({"tensor '", name(to.name), "' of ", to.count, " elements, from element ", skipped, " on, goes beyond the ",
           from.count, " of '", name(from.name), "'"});
   }
-  if (!moved.empty()) {
-    symbolic_sizes_.push_back({graph::SymbolicSize::Of::view, 0, index(tensor.tensor()), SymbolicShape{Extent{moved}}});
+  if (is_symbolic()) {
+    symbolic_sizes_.push_back(
+        {graph::SymbolicSize::Of::view, index(source.tensor()), index(tensor.tensor()), SymbolicShape{first}});
   }
+  to.view_first = from.view_first + skipped;
   to.view_of = root;
   to.viewed_at = static_cast<std::uint32_t>(tasks_.size());
   to.fixed = tensors_[root].fixed;
   tensors_[index(tensor.tensor())] = to;
   if (to.direction == Direction::out) tensors_[root].delivered = true;
-}
-
-/// The index in its source of the first element of a view, if it is symbolic.
-constexpr Dim TaskGraph::first_of(std::uint32_t view) const {
-  for (const graph::SymbolicSize& size : symbolic_sizes_) {
-    if (size.of == graph::SymbolicSize::Of::view && size.tensor == view) return size.shape.dim(0);
-  }
-  return {};
 }
 
 constexpr graph::TensorRecord& TaskGraph::record_of(const char* call, TensorKey tensor, Where where) {

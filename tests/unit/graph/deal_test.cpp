@@ -250,9 +250,10 @@ TEST_CASE("A frozen graph carries its lanes along when it moves") {
   FrozenGraph dealt = deal(freeze(g), rules_for(ns, 4));
   REQUIRE(dealt.view().lanes != nullptr);
   const Lanes* const lanes = dealt.view().lanes;
-  const FrozenGraph moved = std::move(dealt);
+  FrozenGraph moved = std::move(dealt);
   CHECK(moved.view().lanes == lanes);
   CHECK(lanes->count == 4);
+  CHECK(deal(std::move(moved), rules_for(ns, 1)).view().lanes == nullptr);  // dealt again, to one lane
   CHECK(deal(freeze(g), rules_for(ns, 1)).view().lanes == nullptr);
 }
 

@@ -153,6 +153,34 @@ TEST_CASE("Values that suit a tensor but not its use are refused, naming tensor 
   }
 }
 
+TEST_CASE("A view of a view of symbolic size ends where that one ends") {
+  TaskGraph graph;
+  const Dim size = graph.dim("n");
+  const auto x = graph.input<float>("x", {128});
+  const auto outer = graph.workspace<float>("outer", {size});
+  const auto inner = graph.workspace<float>("inner", {16});
+  const auto last = graph.output<float>("last", {8});
+  graph.make_view(outer, x, size - 16);
+  graph.make_view(inner, outer, 16);
+  graph.make_view(last, inner, 8);
+  const auto with = [&](std::int64_t elements) {
+    const std::int64_t values[] = {elements};
+    return instantiate(graph, values);
+  };
+  for (const std::int64_t elements : {32, 48, 64}) {
+    CAPTURE(elements);
+    const TaskGraph plain = with(elements);
+    const auto first_of = [&](TensorKey key) { return plain.tensors()[index(key.tensor())].view_first; };
+    CHECK(first_of(outer.key) == static_cast<std::uint64_t>(elements) - 16);
+    CHECK(first_of(inner.key) == static_cast<std::uint64_t>(elements));
+    CHECK(first_of(last.key) == static_cast<std::uint64_t>(elements) + 8);
+  }
+  const Raised r = raised([&] { (void)with(31); });  // within x, but not within `outer`
+  CAPTURE(r.text);
+  CHECK(r.code == Errc::invalid_argument);
+  CHECK(says(r.text, "view 'inner'", "beyond the end", "n = 31"));
+}
+
 TEST_CASE("A task whose outputs have no elements does nothing") {
   TaskGraph graph;
   const Dim size = graph.dim("size");

@@ -385,6 +385,38 @@ TEST_CASE("A view of a view ends where that one ends") {
   CHECK(graph.tensors()[3].view_first == 12);
 }
 
+TEST_CASE("To keep a view keeps the memory of its source") {
+  TaskGraph graph;
+  const auto x = graph.workspace<float>("x", {64});
+  const auto v = graph.workspace<float>("v", {32});
+  const auto w = graph.workspace<float>("w", {16});
+  graph.make_view(v, x);
+  graph.make_view(w, v);
+  graph.keep(w);
+  CHECK(graph.tensors()[0].kept);
+}
+
+TEST_CASE("An output and the input that it reuses have fixed addresses together") {
+  for (const bool is_fixed_first : {true, false}) {
+    for (const bool is_by_input : {true, false}) {
+      TaskGraph graph;
+      const auto x = graph.input<float>("x", {64});
+      const auto y = graph.output<float>("y", {64});
+      const auto v = graph.workspace<float>("v", {16});
+      const auto other = graph.output<float>("other", {64});
+      graph.make_view(v, x);
+      const TaskId task = is_by_input ? graph.add_raw("a", CoreType::vector, no_kernel, reads(v))
+                                      : graph.add_raw("a", CoreType::vector, no_kernel, writes(y));
+      if (is_fixed_first) graph.fix_addresses(task);
+      graph.alias(y, x);
+      if (!is_fixed_first) graph.fix_addresses(task);
+      CHECK(graph.tensors()[index(x.key.tensor())].fixed);
+      CHECK(graph.tensors()[index(y.key.tensor())].fixed);
+      CHECK_FALSE(graph.tensors()[index(other.key.tensor())].fixed);
+    }
+  }
+}
+
 TEST_CASE("A graph is a value: a copy grows apart from its source") {
   TaskGraph graph;
   const auto x = graph.input<float>("x", {2});

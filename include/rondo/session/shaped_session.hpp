@@ -234,10 +234,8 @@ class ShapedSession : public detail::SessionBase<ShapedSession<P, Policies, Capa
   static void note_refused() noexcept {}  // there is no hold()
   Status without_text(Status status) noexcept { return failed_ = Status{Errc::abandoned}, status; }  // text_ is older
   [[gnu::cold]] void fail(Status status, std::size_t slot) noexcept {
-    if (!status.poisoned()) {
-      (void)platform_.wait();  // no work of the round may remain
-      return;
-    }
+    if (!status.poisoned()) status = platform_.wait();  // no work of the round may remain
+    if (!status.poisoned()) return;
     state_ = State::poisoned;
     entries_.forget_last();  // so that every round checks the state
     if (slot < slots && in_slot_[slot] != nullptr) explain_failure(*in_slot_[slot], status);
@@ -253,9 +251,9 @@ class ShapedSession : public detail::SessionBase<ShapedSession<P, Policies, Capa
   }
   [[gnu::always_inline]] Status settle(Status status) noexcept {
     detail::notify_round_end<Policies>(observe_, RoundIndex{this->round_number()}, status, platform_);
-    if (!status.ok() && !status.poisoned()) [[unlikely]] {
-      (void)platform_.wait();  // no work of the round may remain
-      return status;
+    if (!status.ok()) [[unlikely]] {
+      if (!status.poisoned()) status = first_failure(status, platform_.wait());  // no work of the round may remain
+      if (!status.poisoned()) return status;
     }
     this->count_direct(status);
     return status;

@@ -310,6 +310,43 @@ TEST_CASE("A direct round that fails alone does not count, and later ones do") {
   CHECK(g.run(session).code() == Errc::poisoned);
 }
 
+TEST_CASE("A device that is lost while a session waits after a refused step poisons the session, of any kind") {
+  const Status lost = Status{Errc::device_failed}.poisoning();
+  for (const char* const step : {"copy_in", "copy_out"}) {
+    const auto check = [&](auto open, auto run, bool tells) {
+      TwoPorts g;
+      auto session = open(g);
+      REQUIRE(g.run(session).ok());
+      g.script.fail_on = step;
+      g.script.failure = Status{Errc::out_of_resources};
+      g.script.found_by_wait = lost;
+      CHECK(run(g, session) == (tells ? lost : g.script.failure));
+      CHECK(session.poisoned());
+      g.script.fail_on.clear();
+      (void)g.script.take();
+      CHECK(g.run(session).code() == Errc::poisoned);
+      CHECK(g.script.take().empty());  // such a platform is only asked to wait and to release
+      CHECK(session.rounds() == 1);
+    };
+    const auto one = [](auto& g) { return rondo::open<ScriptedPlatform>(g.graph, {&g.script}); };
+    const auto queued = [](auto& g) { return open_pipelined<QueuedPlatform, 2>(g.graph, {&g.script}); };
+    const auto unqueued = [](auto& g) { return open_pipelined<ScriptedPlatform, 2>(g.graph, {&g.script}); };
+    const auto shaped = [](auto& g) { return open_shaped<ScriptedPlatform>(g.graph, {&g.script}); };
+    const auto whole = [](auto& g, auto& session) { return g.run(session); };
+    const auto in_steps = [](auto& g, auto& session) {
+      return session.begin_round(bind(g.x, g.hx), bind(g.y, g.hy)).launch().finish().status();
+    };
+    const auto submitted = [](auto& g, auto& session) { return session.wait(g.submit(session)); };
+    check(one, whole, true);
+    check(one, in_steps, true);
+    check(queued, whole, true);
+    check(queued, in_steps, true);
+    check(shaped, whole, true);
+    check(unqueued, submitted, false);
+    check(shaped, submitted, false);
+  }
+}
+
 TEST_CASE("A binding that is refused leaves the rounds in flight alone") {
   TwoPorts g;
   auto session = open_pipelined<QueuedPlatform, 3>(g.graph, {&g.script});

@@ -86,6 +86,7 @@ Status ShapedSession<P, Policies, Capacity, Depth>::run_dynamic(Channel channel,
   }
   Entry& entry = **found;
   if constexpr (!Channel::is_synchronous) in_slot_[slot] = &entry;
+  round_observer().enters(Phase::bind);
   const Status status = entry.instances()[slot].run(channel, round_observer(), settle, list);
   if (!status.ok()) explain_failure(entry, status);
   return status;

@@ -287,6 +287,18 @@ TEST_CASE("An observer hears one end of each round that began and was not submit
   check(static_cast<QueuedPlatform*>(nullptr));
 }
 
+TEST_CASE("A session that a completion closes while it is being closed is closed once") {
+  TwoPorts g;
+  {
+    auto session = open_pipelined<QueuedPlatform, 2>(g.graph, {&g.script});
+    REQUIRE(session.submit_round(bind(g.x, g.hx), bind(g.y, g.hy), [&](Status) noexcept { (void)session.close(); }));
+    (void)g.script.take();
+    CHECK(session.close().ok());
+    CHECK(g.script.take() == "await deliver wait unload unload release");
+  }
+  CHECK(g.script.take().empty());
+}
+
 TEST_CASE("A direct round that fails alone does not count, and later ones do") {
   TwoPorts g;
   auto session = open_pipelined<QueuedPlatform, 2>(g.graph, {&g.script});

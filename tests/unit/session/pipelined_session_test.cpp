@@ -556,6 +556,39 @@ TEST_CASE("A shape without inputs and outputs in the arena has slots, too") {
   CHECK(session.arena_bytes().value < 2 * 1024 * sizeof(float));
 }
 
+TEST_CASE("What is reserved is for the slots of a session, too: new shapes do not allocate") {
+  Symbolic g;
+  const auto sum = g.graph.resident<float>("sum", {1});
+  g.graph.add<Scale>(g.x, g.t, 2.0F);
+  g.graph.add<Accumulate>(g.t, sum);
+  g.graph.add<Scale>(g.t, g.y, 2.0F);
+  Shapes<QueuedPlatform> session(g.graph, {&g.script});
+  REQUIRE(session.upload(sum, Floats{1}).ok());
+  session.reserve(Bytes{1 << 16});
+  const Bytes reserved = session.arena_bytes();
+  (void)g.script.take();
+  Floats x[2], y[2];
+  for (const std::size_t size : {4U, 400U, 4U, 2000U, 400U}) {
+    for (int slot = 0; slot < 2; ++slot) {
+      x[slot] = Floats(size, 1), y[slot] = Floats(size);
+      REQUIRE(session.submit_round(bind(g.x, x[slot]), bind(g.y, y[slot])));
+    }
+    REQUIRE(session.wait_all().ok());
+    CHECK(y[0] == Floats(size, 4));
+    CHECK(y[1] == Floats(size, 4));
+  }
+  CHECK(g.script.take().find("allocate") == std::string::npos);
+  CHECK(session.arena_bytes() == reserved);
+  Floats total(1);
+  REQUIRE(session.download(sum, total).ok());
+  CHECK(total[0] == 1 + 10 * 2);
+  const Floats hx(1 << 16, 1);
+  Floats hy(1 << 16);
+  REQUIRE(session.run_round(bind(g.x, hx), bind(g.y, hy)).ok());
+  CHECK(hy == Floats(1 << 16, 4));
+  CHECK(session.arena_bytes() > reserved);
+}
+
 TEST_CASE("A session of shapes reserves what it is told to, and is usable after what it cannot") {
   Symbolic g;
   g.graph.add<Scale>(g.x, g.t, 2.0F);

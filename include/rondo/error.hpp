@@ -172,9 +172,9 @@ class [[nodiscard]] Status {
 };
 static_assert(sizeof(Status) == 8);
 
-/// The first of two statuses that is a failure; ok if neither is.
+/// The first of two statuses that is a failure, or the second if only that one poisons; ok if neither is a failure.
 [[nodiscard]] constexpr Status first_failure(Status first, Status second) noexcept {
-  return first.ok() ? second : first;
+  return first.ok() || (second.poisoned() && !first.poisoned()) ? second : first;
 }
 
 /// The exception of set-up code: a code, the caller's source location, and a text that says what happened, where, and

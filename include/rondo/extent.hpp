@@ -101,7 +101,7 @@ class Dim {
   static constexpr std::uint32_t too_many = capacity + 1;
 
   constexpr Dim(const Dim& a, const Dim& b, Op op) noexcept {
-    if (!a.valid() || !b.valid() || a.size_ + b.size_ + 1 > capacity) {
+    if (a.empty() || b.empty() || a.size_ + b.size_ + 1 > capacity) {
       size_ = too_many;
       return;
     }

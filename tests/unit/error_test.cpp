@@ -71,6 +71,17 @@ TEST_CASE("Poisoning changes nothing of a status but that it poisons") {
   CHECK(poisoning != status);
 }
 
+TEST_CASE("Of two failures the first counts, unless only the second poisons") {
+  const Status small{Errc::out_of_resources}, other{Errc::out_of_memory}, large = Status{Errc::timed_out}.poisoning();
+  CHECK(first_failure({}, {}).ok());
+  CHECK(first_failure(small, {}) == small);
+  CHECK(first_failure({}, small) == small);
+  CHECK(first_failure(small, other) == small);
+  CHECK(first_failure(small, large) == large);
+  CHECK(first_failure(large, small) == large);
+  CHECK(first_failure(large, Status{Errc::device_failed}.poisoning()) == large);
+}
+
 TEST_CASE("A status fits a register and is not taken for a number") {
   CHECK(sizeof(Status) == 8);
   CHECK(std::is_trivially_copyable_v<Status>);

@@ -244,7 +244,7 @@ constexpr void TaskGraph::check_dim(const Dim& dim, std::string_view what, std::
   if (!known) {
     refuse(where, {what, " '", wanted, "': a size ",
                    dim.valid() ? "is made of a symbol of another graph"
-                               : "is an expression of too many parts, or of a number above 2^31-1"});
+                               : "is an expression of too many parts, of an empty one, or of a number above 2^31-1"});
   }
 }
 

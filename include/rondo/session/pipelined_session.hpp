@@ -103,7 +103,9 @@ class PipelinedSession
   // For Session.
   Status settle(Status status) noexcept {
     detail::notify_round_end<Policies>(this->observe_, RoundIndex{this->round_number()}, status, this->platform_);
-    if (!status.ok() && !status.poisoned()) return this->note_failure(status);
+    if (!status.ok()) [[unlikely]] {
+      if (status = this->note_failure(status); !status.poisoned()) return status;
+    }
     last_ = this->next_slot();
     this->count_direct(status);
     return status;

@@ -179,6 +179,7 @@ class SessionBase {
   [[gnu::noinline]] Status close_anyway() noexcept {
     const bool is_told = poisoned();  // the round that failed has returned its failure
     const Status finished = derived().finish_all();
+    if (state_ == State::closed) return finished;  // by a completion
     log_closing<Policies>(platform_, derived().rounds());
     derived().drop_open_round();
     Status status = derived().wait_for_device();

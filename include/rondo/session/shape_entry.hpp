@@ -22,11 +22,9 @@ namespace rondo::detail {
 struct ShapedArena {
   std::uint64_t shared = 0;     ///< bytes
   std::uint64_t each_slot = 0;  ///< bytes of the ports of one slot
-  std::size_t slots = 1;
+  std::uint64_t bytes = 0;      ///< of the arena; the parts may take fewer
 
-  [[nodiscard]] Bytes whole() const noexcept {
-    return Bytes{slots == 1 ? shared : sum_or_most(shared, bytes_or_most(slots, each_slot))};
-  }
+  friend bool operator==(const ShapedArena&, const ShapedArena&) noexcept = default;
 };
 
 /// A shape as used by one session: the part that sessions share, and an instance of it per slot.
@@ -46,8 +44,8 @@ class ShapeEntry {
   /// The parts of the arena that this shape needs.
   [[nodiscard]] static ShapedArena parts_of(const Resolved& shape) noexcept {
     const SlotMemory<typename P::Arch> memory = memory_of(shape);
-    if (Slots == 1) return {shape.plan.arena_bytes().value, 0, 1};
-    return {memory.stride == 0 ? memory.plan_bytes : memory.first, memory.stride, Slots};
+    if (Slots == 1) return {shape.plan.arena_bytes().value};
+    return {memory.stride == 0 ? memory.plan_bytes : memory.first, memory.stride};
   }
   [[nodiscard]] const std::shared_ptr<const Resolved>& shape() const noexcept { return shape_; }
   [[nodiscard]] graph::GraphView view() const noexcept { return shape_->graph.view(); }

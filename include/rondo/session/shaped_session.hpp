@@ -112,9 +112,7 @@ class ShapedSession : public detail::SessionBase<ShapedSession<P, Policies, Capa
     if (size.value > std::uint64_t{1} << 62U) {
       throw Error(Errc::out_of_memory, Error::Text{"reserve: ", size.value, " bytes; the most is 2^62"});
     }
-    detail::ShapedArena wanted = parts_;
-    if (size > parts_.whole()) wanted.shared += size.value - parts_.whole().value;
-    set_up([&] { grow(wanted); });
+    set_up([&] { grow({.bytes = size.value}); });
   }
 
   using Flights::rounds;
@@ -127,7 +125,7 @@ class ShapedSession : public detail::SessionBase<ShapedSession<P, Policies, Capa
     return entries_.counts();
   }
   /// The bytes of the arena, which fits the largest shape so far in all slots.
-  [[nodiscard]] Bytes arena_bytes() const noexcept { return parts_.whole(); }
+  [[nodiscard]] Bytes arena_bytes() const noexcept { return Bytes{parts_.bytes}; }
   /// The bytes by kind of memory of all known shapes together. The report has no tensors and no plan, since each shape
   /// has its own. Include session/memory_report.hpp. Cost: that of set-up; allocates. @throws std::bad_alloc
   [[nodiscard]] memory::Report memory_report();
@@ -234,10 +232,8 @@ class ShapedSession : public detail::SessionBase<ShapedSession<P, Policies, Capa
   static void note_refused() noexcept {}  // there is no hold()
   Status without_text(Status status) noexcept { return failed_ = Status{Errc::abandoned}, status; }  // text_ is older
   [[gnu::cold]] void fail(Status status, std::size_t slot) noexcept {
-    if (!status.poisoned()) {
-      (void)platform_.wait();  // no work of the round may remain
-      return;
-    }
+    if (!status.poisoned()) status = platform_.wait();  // no work of the round may remain
+    if (!status.poisoned()) return;
     state_ = State::poisoned;
     entries_.forget_last();  // so that every round checks the state
     if (slot < slots && in_slot_[slot] != nullptr) explain_failure(*in_slot_[slot], status);
@@ -253,9 +249,9 @@ class ShapedSession : public detail::SessionBase<ShapedSession<P, Policies, Capa
   }
   [[gnu::always_inline]] Status settle(Status status) noexcept {
     detail::notify_round_end<Policies>(observe_, RoundIndex{this->round_number()}, status, platform_);
-    if (!status.ok() && !status.poisoned()) [[unlikely]] {
-      (void)platform_.wait();  // no work of the round may remain
-      return status;
+    if (!status.ok()) [[unlikely]] {
+      if (!status.poisoned()) status = first_failure(status, platform_.wait());  // no work of the round may remain
+      if (!status.poisoned()) return status;
     }
     this->count_direct(status);
     return status;
@@ -310,7 +306,7 @@ class ShapedSession : public detail::SessionBase<ShapedSession<P, Policies, Capa
   // --- the arena
 
   void rebase();
-  /// Grows the arena's parts to at least these sizes.
+  /// Grows the arena and its parts to at least these sizes.
   void grow(const detail::ShapedArena& wanted);
   void allocate_arena(const detail::ShapedArena& parts, std::span<const std::byte> residents);
   static void check(Status status) { require_ok(status, "moving the arena"); }
@@ -355,7 +351,7 @@ class ShapedSession : public detail::SessionBase<ShapedSession<P, Policies, Capa
   std::uint64_t residents_end_ = 0;
   bool resets_workspace_ = false;  ///< whether any workspace must be zeroed when its shape returns
   DevicePtr<std::byte> base_;
-  detail::ShapedArena parts_{.slots = slots};
+  detail::ShapedArena parts_;
   std::vector<launch::BoundSize> sizes_;   ///< by port: the sizes of a round with dynamic bindings
   std::vector<std::uint64_t> size_words_;  ///< the key of that round
   Entries entries_;

@@ -86,6 +86,7 @@ Status ShapedSession<P, Policies, Capacity, Depth>::run_dynamic(Channel channel,
   }
   Entry& entry = **found;
   if constexpr (!Channel::is_synchronous) in_slot_[slot] = &entry;
+  round_observer().enters(Phase::bind);
   const Status status = entry.instances()[slot].run(channel, round_observer(), settle, list);
   if (!status.ok()) explain_failure(entry, status);
   return status;
@@ -171,7 +172,7 @@ template <Platform P, class Policies, class Capacity, std::size_t Depth>
 auto ShapedSession<P, Policies, Capacity, Depth>::make_shape_entry(std::shared_ptr<const Resolved> shape)
     -> std::unique_ptr<Entry> {
   const detail::ShapedArena needed = Entry::parts_of(*shape);
-  grow({std::max(parts_.shared, needed.shared), std::max(parts_.each_slot, needed.each_slot), slots});
+  grow(needed);
   auto entry = std::make_unique<Entry>(platform_, std::move(shape), base_, parts_, others_, shared_, options_);
   this->reserve_in_queue(Bytes{needed.each_slot + entry->instances()[0].refresher().device_bytes().value});
   entry->instances().unblock(uploaded_);
@@ -204,12 +205,16 @@ void ShapedSession<P, Policies, Capacity, Depth>::rebase() {
 
 template <Platform P, class Policies, class Capacity, std::size_t Depth>
 void ShapedSession<P, Policies, Capacity, Depth>::grow(const detail::ShapedArena& wanted) {
-  detail::ShapedArena parts = wanted;
-  parts.shared = std::max(parts.shared, residents_end_);
+  detail::ShapedArena parts{std::max({parts_.shared, wanted.shared, residents_end_}),
+                            std::max(parts_.each_slot, wanted.each_slot)};
   if (slots > 1) parts.shared = align_up(parts.shared, P::Arch::arena_alignment);
+  const std::uint64_t whole = detail::sum_or_most(parts.shared, detail::bytes_or_most(slots, parts.each_slot));
   // Tensors without elements also need an address.
-  if (parts.whole().value == 0) parts.shared = P::Arch::arena_alignment;
-  if (parts.shared <= parts_.shared && parts.each_slot <= parts_.each_slot) return;
+  parts.bytes = std::max({parts_.bytes, wanted.bytes, whole == 0 ? std::uint64_t{P::Arch::arena_alignment} : whole});
+  if (parts.bytes == parts_.bytes) {
+    if (std::exchange(parts_, parts) != parts && slots > 1) rebase();
+    return;
+  }
   std::vector<std::byte> residents(base_ ? residents_end_ : 0);
   if (!residents.empty()) {
     check(platform_.copy_out(residents.data(), DevicePtr<const std::byte>{base_}, Bytes{residents.size()}));
@@ -225,9 +230,9 @@ void ShapedSession<P, Policies, Capacity, Depth>::grow(const detail::ShapedArena
     allocate_arena(parts, residents);
   } catch (...) {
     (void)release();
-    parts_ = {.slots = slots};
+    parts_ = {};
     try {
-      if (before.whole().value != 0) allocate_arena(before, residents);
+      if (before.bytes != 0) allocate_arena(before, residents);
     } catch (...) {  // not even the previous size: all shapes are forgotten, and residents need an upload
       entries_.clear();
       this->forget_uploads_in_arena();
@@ -240,8 +245,8 @@ void ShapedSession<P, Policies, Capacity, Depth>::grow(const detail::ShapedArena
 template <Platform P, class Policies, class Capacity, std::size_t Depth>
 void ShapedSession<P, Policies, Capacity, Depth>::allocate_arena(const detail::ShapedArena& parts,
                                                                  std::span<const std::byte> residents) {
-  parts_ = {.slots = slots};
-  base_ = platform_.allocate(parts.whole(), Bytes{P::Arch::arena_alignment});
+  parts_ = {};
+  base_ = platform_.allocate(Bytes{parts.bytes}, Bytes{P::Arch::arena_alignment});
   parts_ = parts;
   if (!this->arena_watch_.enter(platform_, base_, arena_bytes(), true)) throw std::bad_alloc();
   if (residents.empty()) return;
@@ -255,7 +260,7 @@ Status ShapedSession<P, Policies, Capacity, Depth>::find_resident(TensorKey key,
   const bool is_in_arena = others_.address(t) == 0;
   if (is_in_arena && !base_) {
     try {
-      grow(parts_);
+      grow({});
     } catch (const Error& error) {
       return is_loss(error.code()) ? note_loss(error.code()) : Status::of_tensor(error.code(), t);
     } catch (const std::bad_alloc&) {

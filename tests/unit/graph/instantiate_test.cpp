@@ -328,6 +328,10 @@ TEST_CASE("Symbols have names of their own, and serve their own graph") {
   const Dim s = Dim::symbol(0);
   const Raised many = raised([&] { (void)graph.input<float>("x", {s * s * s * s * s * s * s}); });
   CHECK(says(many.text, "'x'", "too many parts"));
+  const Raised hollow = raised([&] { (void)graph.input<float>("x", {s + Dim{}}); });
+  CHECK(says(hollow.text, "'x'", "an empty one"));
+  const std::int64_t one = 1;
+  CHECK_FALSE((Dim{} - s).evaluate(&one).ok);
   for (int i = 1; i < Dim::max_symbols; ++i) (void)graph.dim("s" + std::to_string(i));
   CHECK(raised([&] { (void)graph.dim("one more"); }).code == Errc::limit_exceeded);
 }

@@ -4,6 +4,7 @@
 
 #include <rondo/platform/select.hpp>
 #include <rondo/session/open.hpp>
+#include <rondo/session/shaped_session.hpp>
 #include <unit/session/scripted_platform.hpp>
 #include <unit/support.hpp>
 
@@ -65,6 +66,18 @@ TEST_CASE("An observer hears each phase of a round, and the bytes of each copy, 
   CHECK(taken(session) == whole_round);
   const auto prebound = session.prebind(bind(rig.x, rig.hx), bind(rig.y, rig.hy));
   CHECK(session.run_round(prebound).ok());
+  CHECK(taken(session) == whole_round);
+}
+
+TEST_CASE("An observer of a session of shapes hears the same, also of rounds with dynamic bindings") {
+  Rig rig;
+  auto session = open_shaped<A2A3Sim, Listening>(rig.graph);
+  CHECK(session.run_round(bind(rig.x, rig.hx), bind(rig.y, rig.hy)).ok());
+  CHECK(taken(session) == whole_round);
+  DynamicBindings bindings(session);
+  REQUIRE(bindings.bind(rig.x.key.tensor(), rig.hx.data(), Bytes{8}).ok());
+  REQUIRE(bindings.bind(rig.y.key.tensor(), rig.hy.data(), Bytes{8}).ok());
+  CHECK(session.run_round(bindings).ok());
   CHECK(taken(session) == whole_round);
 }
 

@@ -287,6 +287,18 @@ TEST_CASE("An observer hears one end of each round that began and was not submit
   check(static_cast<QueuedPlatform*>(nullptr));
 }
 
+TEST_CASE("A session that a completion closes while it is being closed is closed once") {
+  TwoPorts g;
+  {
+    auto session = open_pipelined<QueuedPlatform, 2>(g.graph, {&g.script});
+    REQUIRE(session.submit_round(bind(g.x, g.hx), bind(g.y, g.hy), [&](Status) noexcept { (void)session.close(); }));
+    (void)g.script.take();
+    CHECK(session.close().ok());
+    CHECK(g.script.take() == "await deliver wait unload unload release");
+  }
+  CHECK(g.script.take().empty());
+}
+
 TEST_CASE("A direct round that fails alone does not count, and later ones do") {
   TwoPorts g;
   auto session = open_pipelined<QueuedPlatform, 2>(g.graph, {&g.script});
@@ -308,6 +320,43 @@ TEST_CASE("A direct round that fails alone does not count, and later ones do") {
   CHECK(session.rounds() == 2);
   CHECK(session.wait_all().code() == Errc::device_failed);
   CHECK(g.run(session).code() == Errc::poisoned);
+}
+
+TEST_CASE("A device that is lost while a session waits after a refused step poisons the session, of any kind") {
+  const Status lost = Status{Errc::device_failed}.poisoning();
+  for (const char* const step : {"copy_in", "copy_out"}) {
+    const auto check = [&](auto open, auto run, bool tells) {
+      TwoPorts g;
+      auto session = open(g);
+      REQUIRE(g.run(session).ok());
+      g.script.fail_on = step;
+      g.script.failure = Status{Errc::out_of_resources};
+      g.script.found_by_wait = lost;
+      CHECK(run(g, session) == (tells ? lost : g.script.failure));
+      CHECK(session.poisoned());
+      g.script.fail_on.clear();
+      (void)g.script.take();
+      CHECK(g.run(session).code() == Errc::poisoned);
+      CHECK(g.script.take().empty());  // such a platform is only asked to wait and to release
+      CHECK(session.rounds() == 1);
+    };
+    const auto one = [](auto& g) { return rondo::open<ScriptedPlatform>(g.graph, {&g.script}); };
+    const auto queued = [](auto& g) { return open_pipelined<QueuedPlatform, 2>(g.graph, {&g.script}); };
+    const auto unqueued = [](auto& g) { return open_pipelined<ScriptedPlatform, 2>(g.graph, {&g.script}); };
+    const auto shaped = [](auto& g) { return open_shaped<ScriptedPlatform>(g.graph, {&g.script}); };
+    const auto whole = [](auto& g, auto& session) { return g.run(session); };
+    const auto in_steps = [](auto& g, auto& session) {
+      return session.begin_round(bind(g.x, g.hx), bind(g.y, g.hy)).launch().finish().status();
+    };
+    const auto submitted = [](auto& g, auto& session) { return session.wait(g.submit(session)); };
+    check(one, whole, true);
+    check(one, in_steps, true);
+    check(queued, whole, true);
+    check(queued, in_steps, true);
+    check(shaped, whole, true);
+    check(unqueued, submitted, false);
+    check(shaped, submitted, false);
+  }
 }
 
 TEST_CASE("A binding that is refused leaves the rounds in flight alone") {
@@ -505,6 +554,39 @@ TEST_CASE("A shape without inputs and outputs in the arena has slots, too") {
   CHECK(session.wait_all().ok());
   CHECK(session.arena_bytes().value >= 1024 * sizeof(float));
   CHECK(session.arena_bytes().value < 2 * 1024 * sizeof(float));
+}
+
+TEST_CASE("What is reserved is for the slots of a session, too: new shapes do not allocate") {
+  Symbolic g;
+  const auto sum = g.graph.resident<float>("sum", {1});
+  g.graph.add<Scale>(g.x, g.t, 2.0F);
+  g.graph.add<Accumulate>(g.t, sum);
+  g.graph.add<Scale>(g.t, g.y, 2.0F);
+  Shapes<QueuedPlatform> session(g.graph, {&g.script});
+  REQUIRE(session.upload(sum, Floats{1}).ok());
+  session.reserve(Bytes{1 << 16});
+  const Bytes reserved = session.arena_bytes();
+  (void)g.script.take();
+  Floats x[2], y[2];
+  for (const std::size_t size : {4U, 400U, 4U, 2000U, 400U}) {
+    for (int slot = 0; slot < 2; ++slot) {
+      x[slot] = Floats(size, 1), y[slot] = Floats(size);
+      REQUIRE(session.submit_round(bind(g.x, x[slot]), bind(g.y, y[slot])));
+    }
+    REQUIRE(session.wait_all().ok());
+    CHECK(y[0] == Floats(size, 4));
+    CHECK(y[1] == Floats(size, 4));
+  }
+  CHECK(g.script.take().find("allocate") == std::string::npos);
+  CHECK(session.arena_bytes() == reserved);
+  Floats total(1);
+  REQUIRE(session.download(sum, total).ok());
+  CHECK(total[0] == 1 + 10 * 2);
+  const Floats hx(1 << 16, 1);
+  Floats hy(1 << 16);
+  REQUIRE(session.run_round(bind(g.x, hx), bind(g.y, hy)).ok());
+  CHECK(hy == Floats(1 << 16, 4));
+  CHECK(session.arena_bytes() > reserved);
 }
 
 TEST_CASE("A session of shapes reserves what it is told to, and is usable after what it cannot") {

@@ -18,6 +18,7 @@ struct Script {
   std::vector<std::string> calls;
   std::string fail_on;  ///< the first word of a call, for example "copy_in"
   Status failure;
+  Status found_by_wait;  ///< what the first wait after that call returns
   bool load_throws = false;
   bool rounds_end = false;  ///< whether rounds in flight are over before they are waited for
 
@@ -59,7 +60,10 @@ class ScriptedPlatform {
     if (const Status s = step("copy_out", size); !s) return s;
     return device_.copy_out(to, from, size);
   }
-  Status wait() noexcept { return step("wait"); }
+  Status wait() noexcept {
+    const bool is_after_failure = std::exchange(has_failed_, false);
+    return first_failure(step("wait"), is_after_failure ? script_->found_by_wait : Status{});
+  }
 
   template <class Graph>
   [[nodiscard]] auto load(const Graph& graph, args::ArgsTable& args) {
@@ -82,11 +86,14 @@ class ScriptedPlatform {
  protected:
   Status step(const char* call, Bytes size = {}) noexcept {
     script_->calls.push_back(size.value == 0 ? call : call + (":" + std::to_string(size.value)));
-    return script_->fail_on == call ? script_->failure : Status{};
+    if (script_->fail_on != call) return {};
+    has_failed_ = true;
+    return script_->failure;
   }
 
   Script* script_;
   A5Sim device_;
+  bool has_failed_ = false;
 };
 static_assert(check_platform<ScriptedPlatform>());
 

@@ -434,3 +434,26 @@ TEST_CASE("A rank that dies in a collective fails the rounds of the others, and 
     MPI_Barrier(MPI_COMM_WORLD);
   }
 }
+
+TEST_CASE("Ranks of which only some have used their memory run their rounds together, also of a new shape") {
+  const mpi::Group group(MPI_COMM_WORLD, patient);
+  Ranks ranks(group);
+  rondo::TaskGraph graph;
+  const auto m = graph.dim("m");
+  const auto x = graph.input<float>("x", {m});
+  const auto y = graph.output<float>("y", {m});
+  const auto t = graph.workspace<float>("t", {m});
+  graph.add<Twice>(x, t);
+  graph.add_collective(Collective::all_reduce, t, *ranks);
+  graph.add<Twice>(t, y);
+  auto session = rondo::open_shaped<A2A3OverStandIn>(graph);
+  auto array = session.allocate(x, {100});
+  if (group.rank() == 0) REQUIRE(session.upload(array, Floats(100)).ok());
+  for (int round = 0; round < 3; ++round) {
+    const Floats in(100, static_cast<float>(10 * round + group.rank()));
+    Floats out(100);
+    REQUIRE(session.run_round(bind(x, in), bind(y, out)).ok());
+    const int sum = group.size() * 10 * round + group.size() * (group.size() - 1) / 2;
+    CHECK(out == Floats(100, static_cast<float>(4 * sum)));
+  }
+}

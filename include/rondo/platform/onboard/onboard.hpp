@@ -218,12 +218,12 @@ class Onboard : public streams::DevicePlatform<A, onboard::Parts<A>, RoundEvents
     }
     return first == onboard::code_ok ? Status{} : this->noted("unloading", first);
   }
-  /// Runs a program once, so that no round pays for its first run. A program that is loaded later, over memory in use,
-  /// is not run.
+  /// Runs a program once, so that no round pays for its first run. Not run are a program that is loaded later, over
+  /// memory in use, and one with collectives, since its ranks may not all have their memory in use.
   void begin(Program& program) {
     loaded_.reserve(loaded_.size() + 1);
     if (program.host_decides()) callers_.host_decides_loops();
-    if (options_.warm_up && !program.empty() && !is_used()) {
+    if (options_.warm_up && !program.empty() && !program.is_shared() && !is_used()) {
       program.run_loops_once(true);
       Status status = this->launch(program);
       if (status.ok()) status = this->wait();

@@ -143,6 +143,8 @@ class Program {
   /// The number of refused captures and replays.
   [[nodiscard]] std::uint32_t refusals() const noexcept { return refusals_; }
   [[nodiscard]] bool empty() const noexcept { return launches_.empty(); }
+  /// Whether other processes run the graph at the same time, since it has collectives.
+  [[nodiscard]] bool is_shared() const noexcept { return capture_.is_shared; }
   /// The number of streams over which the tasks are spread.
   [[nodiscard]] std::uint32_t streams() const noexcept { return is_captured() ? streams_ : 1; }
 

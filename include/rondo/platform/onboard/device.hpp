@@ -208,7 +208,8 @@ class Device {
     const std::string_view kernel = kernel_named_in(said == nullptr ? "" : said);
     kernel_ = {};
     kernel_.append(kernel);
-    has_failed_ = has_failed_ || (status_of(code).poisoned() && !may_go_on(code));
+    const bool is_failure = status_of(code).poisoned() && errc_of(code) != Errc::stopped && !may_go_on(code);
+    has_failed_ = has_failed_ || is_failure;
     text_ = streams::is_own_text(code) ? Error::Text(call)
             : code == code_stream_is_captured
                 ? Error::Text("Options::stream is being captured; end the capture of your stream first")

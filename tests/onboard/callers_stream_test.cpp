@@ -926,3 +926,25 @@ TEST_CASE_TEMPLATE("A stream that does not come to an end is neither aborted nor
     CHECK(owner.c.finalize() == 0);
   }
 }
+
+TEST_CASE_TEMPLATE("Beside a caller's stream, rounds in flight end at their limit on a device that gives no answer", P,
+                   A2A3OverStandIn, A5OverStandIn) {
+  if (std::getenv("RONDO_TEST_WITHOUT") != nullptr) return;
+  const Clean clean;
+  const Owner owner;
+  Graph g;
+  auto options = owner.options<P>();
+  options.timeout_ms = 400;
+  Floats x(n, 3), w(n, 1), y(n), s(n, 10);
+  {
+    auto session = test::open_in_time([&] { return open_pipelined<P, 2>(g.graph, options); });
+    rondo_stand_in_limit("silent", 1);
+    rondo_stand_in_hang();
+    const auto ticket = session.submit_round(bind(g.x, x), bind(g.w, w), bind(g.y, y), bind(g.s, s));
+    CHECK(session.wait(ticket).code() == Errc::timed_out);
+    (void)session.close();
+  }
+  CHECK(calls("aclrtStreamAbort") != 0);
+  rondo_stand_in_resume();
+  while (rondo_stand_in_live(nullptr) != 3) std::this_thread::yield();  // for a call that got no answer
+}

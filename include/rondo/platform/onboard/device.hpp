@@ -41,7 +41,7 @@ class Device {
     try {
       check_chip(calls(), identity, options.device);
       create_stream();
-      if (options_.timeout_ms > 0 && calls().abort_stream != nullptr && options_.stream == nullptr) {
+      if (options_.timeout_ms > 0 && calls().abort_stream != nullptr) {
         wait_ = std::make_shared<Wait>(calls(), options_.device, options_.timeout_ms);
         Watcher::instance().add(wait_);
         // The margin is for busy hosts: if the runtime's limit passes before the watcher looks, the wait may not end.
@@ -316,6 +316,7 @@ class Device {
   }
   [[nodiscard]] AclError synchronize(Stream stream, std::int32_t limit_ms) noexcept {
     if (wait_ == nullptr) return calls().synchronize(stream, limit_ms);
+    if (stream == options_.stream) return calls().synchronize(stream, std::min(limit_ms, options_.timeout_ms));
     wait_->begins(stream);
     const AclError code = calls().synchronize(stream, limit_ms);
     return wait_->ends() ? code_timed_out : code;

@@ -948,3 +948,17 @@ TEST_CASE_TEMPLATE("Beside a caller's stream, rounds in flight end at their limi
   rondo_stand_in_resume();
   while (rondo_stand_in_live(nullptr) != 3) std::this_thread::yield();  // for a call that got no answer
 }
+
+TEST_CASE("A block is given back after a failure of enqueued rounds, and the failure is returned") {
+  if (std::getenv("RONDO_TEST_WITHOUT") != nullptr) return;
+  const Clean clean;
+  const Owner owner;
+  Graph g;
+  auto session = open<A2A3OverStandIn>(g.graph, owner.options<A2A3OverStandIn>());
+  auto m = std::make_unique<Memory<A2A3OverStandIn>>(session.platform());
+  REQUIRE(m->enqueue(session, g, m->x.span(), m->y.span()).ok());
+  owner.synchronise();
+  rondo_stand_in_fault("aclrtQueryEventStatus", 1, 507015);
+  CHECK(m->other.release().code() == Errc::device_failed);
+  CHECK(m->z.release().ok());
+}

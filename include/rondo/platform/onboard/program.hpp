@@ -79,7 +79,7 @@ class Program {
   /// `is_captured`: the stream is being captured, so tasks are launched one by one, and read the args table when the
   /// caller's graph runs. The graph must then have no loops.
   [[nodiscard]] AclError enqueue(const char*& call, Stream stream, bool is_captured) noexcept {
-    call = "aclrtLaunchKernelWithConfig";
+    call = "aclrtLaunchKernelV2";
     if (is_captured && calls().launch_device_args == nullptr) return code_unsupported;
     if (host_decides()) return code_unsupported;
     AclError code = code_ok;

@@ -14,7 +14,12 @@
 
 #include <doctest/doctest.h>
 
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <cstdint>
+#include <cstdio>
+#include <cstdlib>
 #include <memory>
 #include <span>
 #include <string>
@@ -433,4 +438,76 @@ TEST_CASE("A rank that dies in a collective fails the rounds of the others, and 
     (void)session.close();
     MPI_Barrier(MPI_COMM_WORLD);
   }
+}
+
+TEST_CASE("Ranks of which only some have used their memory run their rounds together, also of a new shape") {
+  const mpi::Group group(MPI_COMM_WORLD, patient);
+  Ranks ranks(group);
+  rondo::TaskGraph graph;
+  const auto m = graph.dim("m");
+  const auto x = graph.input<float>("x", {m});
+  const auto y = graph.output<float>("y", {m});
+  const auto t = graph.workspace<float>("t", {m});
+  graph.add<Twice>(x, t);
+  graph.add_collective(Collective::all_reduce, t, *ranks);
+  graph.add<Twice>(t, y);
+  auto session = rondo::open_shaped<A2A3OverStandIn>(graph);
+  auto array = session.allocate(x, {100});
+  if (group.rank() == 0) REQUIRE(session.upload(array, Floats(100)).ok());
+  for (int round = 0; round < 3; ++round) {
+    const Floats in(100, static_cast<float>(10 * round + group.rank()));
+    Floats out(100);
+    REQUIRE(session.run_round(bind(x, in), bind(y, out)).ok());
+    const int sum = group.size() * 10 * round + group.size() * (group.size() - 1) / 2;
+    CHECK(out == Floats(100, static_cast<float>(4 * sum)));
+  }
+}
+
+namespace {
+
+/// The only rank of a group.
+struct Alone {
+  static int rank() { return 0; }
+  static int size() { return 1; }
+  static std::vector<std::uint64_t> gather(std::span<const std::uint64_t> numbers) {
+    return {numbers.begin(), numbers.end()};
+  }
+};
+
+/// Opens a session whose collective waits too long. @returns whether the device is then left to the process's end
+bool is_left_to_the_process() {
+  rondo_stand_in_reset();
+  rondo_stand_in_chip("a2a3");
+  std::string text;
+  {
+    rondo::HcclCommunicator ranks{Alone{}};
+    rondo::TaskGraph graph;
+    graph.add_collective(Collective::all_reduce, graph.inout<float>("x", {n}), ranks);
+    A2A3OverStandIn::Options options;
+    options.warm_up = false;                                               // which waits, too
+    rondo_stand_in_fault("aclrtSynchronizeStreamWithTimeout", 2, 507046);  // after that for the args table
+    text = text_of([&] { (void)rondo::open<A2A3OverStandIn>(graph, options); });
+  }
+  return text == "all_reduce(x): rank 0 waited 50000 ms for the other ranks" &&
+         rondo_stand_in_calls("aclrtResetDevice") == 0 && rondo_stand_in_live("memory") == 1;
+}
+
+}  // namespace
+
+TEST_CASE("A device on which a collective hangs is not given back, since that would hang, too") {
+  if (mpi::Group(MPI_COMM_WORLD, patient).rank() != 0) return;
+  std::fflush(nullptr);
+  const pid_t child = fork();  // a process of its own, since it keeps the device
+  REQUIRE(child >= 0);
+  if (child == 0) {
+    stand_in::live_of_others() = 100;
+    try {
+      std::_Exit(is_left_to_the_process() ? 0 : 1);
+    } catch (...) {
+      std::_Exit(2);
+    }
+  }
+  int how = 0;
+  REQUIRE(waitpid(child, &how, 0) == child);
+  CHECK(how == 0);
 }

@@ -926,3 +926,39 @@ TEST_CASE_TEMPLATE("A stream that does not come to an end is neither aborted nor
     CHECK(owner.c.finalize() == 0);
   }
 }
+
+TEST_CASE_TEMPLATE("Beside a caller's stream, rounds in flight end at their limit on a device that gives no answer", P,
+                   A2A3OverStandIn, A5OverStandIn) {
+  if (std::getenv("RONDO_TEST_WITHOUT") != nullptr) return;
+  const Clean clean;
+  const Owner owner;
+  Graph g;
+  auto options = owner.options<P>();
+  options.timeout_ms = 400;
+  Floats x(n, 3), w(n, 1), y(n), s(n, 10);
+  {
+    auto session = test::open_in_time([&] { return open_pipelined<P, 2>(g.graph, options); });
+    rondo_stand_in_limit("silent", 1);
+    rondo_stand_in_hang();
+    const auto ticket = session.submit_round(bind(g.x, x), bind(g.w, w), bind(g.y, y), bind(g.s, s));
+    CHECK(session.wait(ticket).code() == Errc::timed_out);
+    (void)session.close();
+  }
+  CHECK(calls("aclrtStreamAbort") != 0);
+  rondo_stand_in_resume();
+  while (rondo_stand_in_live(nullptr) != 3) std::this_thread::yield();  // for a call that got no answer
+}
+
+TEST_CASE("A block is given back after a failure of enqueued rounds, and the failure is returned") {
+  if (std::getenv("RONDO_TEST_WITHOUT") != nullptr) return;
+  const Clean clean;
+  const Owner owner;
+  Graph g;
+  auto session = open<A2A3OverStandIn>(g.graph, owner.options<A2A3OverStandIn>());
+  auto m = std::make_unique<Memory<A2A3OverStandIn>>(session.platform());
+  REQUIRE(m->enqueue(session, g, m->x.span(), m->y.span()).ok());
+  owner.synchronise();
+  rondo_stand_in_fault("aclrtQueryEventStatus", 1, 507015);
+  CHECK(m->other.release().code() == Errc::device_failed);
+  CHECK(m->z.release().ok());
+}

@@ -8,11 +8,13 @@
 #include "small_rings.hpp"
 
 #include <rondo/orchestrated.hpp>
+#include <rondo/platform/onboard/library.hpp>
 #include <rondo/platform/onboard/onboard.hpp>
 
 #include <doctest/doctest.h>
 
 #include <atomic>
+#include <chrono>
 #include <cstring>
 #include <limits>
 #include <stdexcept>
@@ -333,6 +335,91 @@ TEST_CASE_TEMPLATE("Cores whose round does not begin go home, and come again for
   CHECK(session.close().ok());
 }
 
+namespace {
+
+const char* const wait_for_stream = "aclrtSynchronizeStreamWithTimeout";
+
+/// A kernel of the owner of a stream, which ends after the host has begun to wait for the stream.
+struct OfOwner {
+  static inline std::atomic<std::uint64_t> last_wait{0};
+  static inline std::atomic<bool> is_over{true}, was_overtaken{false};
+  static void run(std::int64_t*) {
+    while (calls(wait_for_stream) < last_wait) std::this_thread::yield();
+    for (int i = 0; i < 50 && !was_overtaken; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    is_over = true;
+  }
+  static void dispatch(std::int64_t* args) {
+    if (!is_over) was_overtaken = true;
+    rondo_stand_in_dispatch(args);
+  }
+};
+
+}  // namespace
+
+TEST_CASE_TEMPLATE("The cores of a round on a caller's stream begin after what the owner put there before", C,
+                   RONDO_TEST_CASES) {
+  using namespace platform::onboard;
+  const Clean clean;
+  OnCores cores;
+  stand_in::Binary binary, of_owner;
+  binary.add("rondo_dispatch", &OfOwner::dispatch, true, true);
+  of_owner.add("of_owner", &OfOwner::run);
+  cores.bytes = binary.bytes();
+  const auto owners = of_owner.bytes();
+  Calls c;
+  open_library(c);
+  Stream stream = nullptr;
+  BinHandle loaded = nullptr;
+  FuncHandle kernel = nullptr;
+  REQUIRE(c.init(nullptr) == 0);
+  REQUIRE(c.set_device(0) == 0);
+  REQUIRE(c.create_stream(&stream, 0, 0) == 0);
+  REQUIRE(c.load_data(owners.data(), owners.size(), nullptr, &loaded) == 0);
+  REQUIRE(c.get_function(loaded, "of_owner", &kernel) == 0);
+  stand_in::live_of_others() = 4;
+  {
+    const Interface g;
+    const auto orchestration = [&](auto& round) { in_turn(round, g.y, g.steps); };
+    auto options = cores.options<C>();
+    options.stream = stream;
+    auto session = open<typename C::P, With<typename C::R>>(g.graph, orchestration, options);
+    REQUIRE(session.platform().dispatch().is_on_cores);
+    for (int r = 0; r < 2; ++r) {
+      OfOwner::is_over = OfOwner::was_overtaken = false;
+      OfOwner::last_wait = calls(wait_for_stream) + 1;
+      std::uint64_t nothing = 0;
+      REQUIRE(c.launch_host_args(kernel, 1, stream, nullptr, &nothing, sizeof(nothing), nullptr, 0) == 0);
+      Numbers y(count, 1);
+      const std::int32_t steps = 1;
+      const Status status = session.run_round(bind(g.y, y), bind(g.steps, steps));
+      REQUIRE_MESSAGE(status.ok(), std::string(session.explain(status).c_str()));
+      CHECK(y == Numbers(count, 3 * (3 * 1 + 0) + 1));
+      CHECK_FALSE(OfOwner::was_overtaken);
+    }
+    rondo_stand_in_fault("aclrtCreateEventExWithFlag", 1, 207007);
+    CHECK_THROWS_AS(((void)open<typename C::P, With<typename C::R>>(g.graph, orchestration, options)), Error);
+    const auto refuse = [&](const char* call, int code) {
+      rondo_stand_in_fault(call, 1, code);
+      Numbers y(count, 1);
+      const std::int32_t steps = 1;
+      return session.run_round(bind(g.y, y), bind(g.steps, steps));
+    };
+    for (const char* const call : {"aclrtRecordEvent", "aclrtStreamWaitEvent"}) {
+      CHECK(refuse(call, 107000).code() == Errc::invalid_argument);
+      CHECK(contains(session.platform().failure_text().c_str(), call));
+    }
+    const Status status = refuse("aclrtRecordEvent", 507899);
+    CHECK(status.code() == Errc::device_failed);
+    CHECK(contains(session.explain(status).c_str(), "aclrtRecordEvent returned 507899"));
+    CHECK(session.close().ok());
+  }
+  CHECK(c.unload(loaded) == 0);
+  CHECK(c.destroy_stream(stream) == 0);
+  CHECK(c.reset_device(0) == 0);
+  CHECK(c.finalize() == 0);
+  stand_in::live_of_others() = 0;
+}
+
 TEST_CASE_TEMPLATE("Where one side does not see what the other writes, tasks run on the AICPU, and the log says why", C,
                    RONDO_TEST_CASES) {
   const Clean clean;
@@ -401,8 +488,6 @@ TEST_CASE_TEMPLATE("What is wrong with the cores' kernel is told when the sessio
 }
 
 namespace {
-
-const char* const wait_for_stream = "aclrtSynchronizeStreamWithTimeout";
 
 /// Holds its core until streams were waited for so often.
 struct Holding : Task {

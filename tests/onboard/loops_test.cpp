@@ -156,6 +156,20 @@ TEST_CASE("A stop request between rounds ends the next round at its first decisi
         "a stop request ended the round at loop 'until done'");
 }
 
+TEST_CASE("A device on which a stop request ended a round has not failed, and is not reset") {
+  if (is_without()) return;
+  const Clean clean;
+  Counting g;
+  P::Options options;
+  options.reset_failed_device = true;
+  auto session = open<P>(g.graph, options);
+  session.request_stop();
+  CHECK(g.count_of(session, 9) == 0);
+  CHECK(g.status == Status{Errc::stopped}.poisoning());
+  CHECK(session.close().ok());
+  CHECK(calls("aclrtResetDeviceForce") == 0);
+}
+
 TEST_CASE("A round with loops is not put on a caller's stream; rounds that wait run there") {
   if (is_without()) return;
   const Clean clean;

@@ -14,9 +14,11 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <memory>
+#include <numeric>
 #include <sstream>
 #include <string>
 #include <thread>
@@ -90,6 +92,16 @@ struct Adding {
   Input<float> x = graph.input<float>("x", {n});
   Resident<float> sum = graph.resident<float>("sum", {1});
 };
+/// Remembers the sum of what it reads, and fills `y`.
+struct Fill {
+  static constexpr std::string_view name = "fill";
+  static constexpr auto core = CoreType::vector;
+  static inline Floats seen;
+  static void run(In<float> a, In<float> b, Out<float> y) {
+    seen.push_back(std::accumulate(a.begin(), a.end(), std::accumulate(b.begin(), b.end(), 0.0F)));
+    std::fill(y.begin(), y.end(), 7.0F);
+  }
+};
 template <class Session>
 float sum_of(Session& session, const Adding& a) {
   Floats sum(1);
@@ -109,6 +121,17 @@ TEST_CASE_TEMPLATE("A first run is over zeros, and only while the memory holds n
     auto session = open_shaped<P>(a.graph);
     for (const std::int64_t n : {4, 4000, 400000}) session.prepare({{a.n, n}});
     CHECK(AddFirst::seen == Floats(3, 0));
+  }
+  SUBCASE("shapes of which a later one reads where an earlier one wrote") {
+    TaskGraph graph;
+    const Dim n = graph.dim("n"), m = graph.dim("m");
+    graph.add<Fill>(graph.input<float>("a", {n}), graph.input<float>("b", {m}), graph.output<float>("y", {m}));
+    Fill::seen.clear();
+    auto session = open_shaped<P>(graph);
+    session.reserve(Bytes{8192});
+    session.prepare({{n, 8}, {m, 8}});
+    session.prepare({{n, 64}, {m, 8}});
+    CHECK(Fill::seen == Floats(2, 0));
   }
   SUBCASE("a resident that the host wrote in place") {
     const Adding a(MemoryKind::mapped_host);

@@ -81,8 +81,11 @@ class CoreKernel {
       function_ = binaries_.find(name, CoreType::cube);
       device_.must("aclrtCreateStreamWithConfig",
                    calls().create_stream(&stream_, 0, stream_flag_fast_launch | stream_flag_fast_sync));
+      if (device_.callers_stream() != nullptr) {
+        device_.must("aclrtCreateEventExWithFlag", calls().create_event(&turn_, event_flag_sync));
+      }
     } catch (...) {
-      (void)binaries_.release();
+      (void)release(false);
       throw;
     }
   }
@@ -95,15 +98,24 @@ class CoreKernel {
   [[nodiscard]] std::uint32_t blocks() const noexcept { return blocks_; }
   [[nodiscard]] const CoreLimits& limits() const noexcept { return limits_; }
 
-  /// Begins a round on all cores, after the previous round has ended on them. @returns the runtime's code
-  [[nodiscard]] AclError launch(std::uint64_t round) noexcept {
+  /// Begins a round on all cores, after the previous round has ended on them. On a caller's stream, whose earlier work
+  /// may need the cores, after that work, too. @returns the runtime's code; `call` is the name of the call
+  [[nodiscard]] AclError launch(std::uint64_t round, const char*& call) noexcept {
+    AclError code = code_ok;
+    if (turn_ != nullptr) {
+      call = "aclrtRecordEvent";
+      code = calls().record_event(turn_, device_.stream());
+      if (code == code_ok) call = "aclrtStreamWaitEvent", code = calls().wait_event(stream_, turn_);
+      if (code != code_ok) return code;
+    }
+    call = "aclrtLaunchKernelWithHostArgs, for rondo_dispatch";
     std::uint64_t words[] = {mailboxes_, round};
     LaunchAttr limit{
         launch_timeout_us,
         {static_cast<std::int32_t>(limits_.kernel_us), static_cast<std::int32_t>(limits_.kernel_us >> 32)}};
     const LaunchConfig config{&limit, 1};
-    const AclError code = calls().launch_host_args(
-        function_, blocks_, stream_, limits_.kernel_us == 0 ? nullptr : &config, words, sizeof(words), nullptr, 0);
+    code = calls().launch_host_args(function_, blocks_, stream_, limits_.kernel_us == 0 ? nullptr : &config, words,
+                                    sizeof(words), nullptr, 0);
     if (code == code_ok) round_ = round;
     return code;
   }
@@ -143,8 +155,7 @@ class CoreKernel {
 
   /// Waits for the kernel, or ends it by force; destroys the stream and unloads the binary. @returns the first failure
   AclError release(bool by_force) noexcept {
-    if (function_ == nullptr) return code_ok;
-    function_ = nullptr;
+    if (binaries_.empty()) return code_ok;
     AclError first = device_.enter_to_release();
     if (!by_force && round_ != 0) {
       const AclError waited = device_.synchronize(stream_);
@@ -153,7 +164,9 @@ class CoreKernel {
     }
     if (by_force) device_.end_by_force(stream_);
     if (stream_ != nullptr) keep_first(first, calls().destroy_stream(stream_));
+    if (turn_ != nullptr) keep_first(first, calls().destroy_event(turn_));
     stream_ = nullptr;
+    turn_ = nullptr;
     keep_first(first, binaries_.release());
     return first;
   }
@@ -175,6 +188,7 @@ class CoreKernel {
   Binaries binaries_;
   FuncHandle function_ = nullptr;
   Stream stream_ = nullptr;
+  Event turn_ = nullptr;  ///< comes after what is on the caller's stream; null if there is none
   std::uint32_t blocks_;
   CoreLimits limits_;
   std::uint64_t mailboxes_ = 0;

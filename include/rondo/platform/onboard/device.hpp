@@ -41,7 +41,7 @@ class Device {
     try {
       check_chip(calls(), identity, options.device);
       create_stream();
-      if (options_.timeout_ms > 0 && calls().abort_stream != nullptr && options_.stream == nullptr) {
+      if (options_.timeout_ms > 0 && calls().abort_stream != nullptr) {
         wait_ = std::make_shared<Wait>(calls(), options_.device, options_.timeout_ms);
         Watcher::instance().add(wait_);
         // The margin is for busy hosts: if the runtime's limit passes before the watcher looks, the wait may not end.
@@ -208,7 +208,8 @@ class Device {
     const std::string_view kernel = kernel_named_in(said == nullptr ? "" : said);
     kernel_ = {};
     kernel_.append(kernel);
-    has_failed_ = has_failed_ || (status_of(code).poisoned() && !may_go_on(code));
+    const bool is_failure = status_of(code).poisoned() && errc_of(code) != Errc::stopped && !may_go_on(code);
+    has_failed_ = has_failed_ || is_failure;
     text_ = streams::is_own_text(code) ? Error::Text(call)
             : code == code_stream_is_captured
                 ? Error::Text("Options::stream is being captured; end the capture of your stream first")
@@ -315,6 +316,7 @@ class Device {
   }
   [[nodiscard]] AclError synchronize(Stream stream, std::int32_t limit_ms) noexcept {
     if (wait_ == nullptr) return calls().synchronize(stream, limit_ms);
+    if (stream == options_.stream) return calls().synchronize(stream, std::min(limit_ms, options_.timeout_ms));
     wait_->begins(stream);
     const AclError code = calls().synchronize(stream, limit_ms);
     return wait_->ends() ? code_timed_out : code;

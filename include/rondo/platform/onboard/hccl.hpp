@@ -170,7 +170,7 @@ class HcclCommunicator {
   HcclCommunicator& operator=(const HcclCommunicator&) = delete;
   ~HcclCommunicator() {
     (void)Runtime::instance().enter(token_, options_.device);
-    if (!is_stuck_) (void)hccl().destroy(comm_);
+    if (!Runtime::instance().is_lost(options_.device)) (void)hccl().destroy(comm_);  // else it may not return
     (void)Runtime::instance().close(options_.device);
   }
 
@@ -307,7 +307,7 @@ class HcclCommunicator {
         code = acl.synchronize(stream, ranks.options_.timeout_ms);
       }
       if (platform::onboard::errc_of(code) == Errc::timed_out) {  // the device still uses the memory
-        ranks.is_stuck_ = true;
+        Runtime::instance().lose(ranks.options_.device);
         throw Error(Errc::timed_out, Error::Text{name.c_str(), ": rank ", ranks.rank_, " waited ",
                                                  ranks.options_.timeout_ms, " ms for the other ranks"});
       }
@@ -392,7 +392,6 @@ class HcclCommunicator {
   const Calls* hccl_ = &Calls::instance();
   std::uint64_t token_;
   Calls::Comm comm_ = nullptr;
-  bool is_stuck_ = false;  ///< whether a collective hangs, so that destroying the communicator could, too
   std::vector<std::unique_ptr<Operation>> operations_;
 };
 static_assert(Communicator<HcclCommunicator>);

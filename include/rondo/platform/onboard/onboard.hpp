@@ -16,6 +16,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <utility>
 #include <vector>
 
@@ -114,7 +115,7 @@ class Onboard : public streams::DevicePlatform<A, onboard::Parts<A>, RoundEvents
     device_.create_stream();
     this->prepare(graph.view());
     return Program(device_, zeros_, options_, graph.view(), args, host_, decide_,
-                   [this](Program& program) { begin(program); });
+                   [&](Program& program) { begin(program, graph.view(), args); });
   }
   /// Sets device memory to zero, and waits. Call it between rounds.
   Status fill_zeros(DevicePtr<std::byte> to, Bytes size) noexcept {
@@ -218,12 +219,32 @@ class Onboard : public streams::DevicePlatform<A, onboard::Parts<A>, RoundEvents
     }
     return first == onboard::code_ok ? Status{} : this->noted("unloading", first);
   }
-  /// Runs a program once, so that no round pays for its first run. A program that is loaded later, over memory in use,
-  /// is not run.
-  void begin(Program& program) {
+  /// Sets the tensors that a program reads before it writes them to zero, where another program may have left results.
+  void clear_inputs(const graph::GraphView& view, args::ArgsTable& args) {
+    device_.work_begins();
+    for (std::uint32_t t = 0; t < view.tasks.size(); ++t) {
+      const std::byte* const block = args.bytes() + (args.block(t, 0) - args.words()) * std::ptrdiff_t{sizeof(ArgWord)};
+      for (const graph::ArgRecord& arg : view.args_of(view.tasks[t])) {
+        if (!arg.is_address() || arg.width != sizeof(std::uint64_t)) continue;
+        const std::uint64_t size = view.tensors[arg.tensor].bytes;
+        const graph::TensorRecord& root = view.tensors[graph::root_of(view.tensors, arg.tensor)];
+        const bool is_read = root.is_defined_at_start() && !is_carried_in_args(root.direction);
+        if (!is_read || root.is_outside_arena() || size == 0) continue;
+        std::uint64_t address = 0;
+        std::memcpy(&address, block + arg.offset, sizeof(address));
+        const char* call = "";
+        const onboard::AclError code = zeros_.fill(address, size, device_.stream(), call);
+        device_.must(call, code);
+      }
+    }
+  }
+  /// Runs a program once, so that no round pays for its first run. Not run are a program that is loaded later, over
+  /// memory in use, and one with collectives, since its ranks may not all have their memory in use.
+  void begin(Program& program, const graph::GraphView& view, args::ArgsTable& args) {
     loaded_.reserve(loaded_.size() + 1);
     if (program.host_decides()) callers_.host_decides_loops();
-    if (options_.warm_up && !program.empty() && !is_used()) {
+    if (options_.warm_up && !program.empty() && !program.is_shared() && !is_used()) {
+      if (std::exchange(has_run_, true)) clear_inputs(view, args);
       program.run_loops_once(true);
       Status status = this->launch(program);
       if (status.ok()) status = this->wait();
@@ -250,6 +271,7 @@ class Onboard : public streams::DevicePlatform<A, onboard::Parts<A>, RoundEvents
   std::vector<Program*> loaded_;
   streams::TaskSteps* steps_ = nullptr;
   std::uint32_t programs_ = 0;
+  bool has_run_ = false;  ///< whether a program was run when it was loaded
   Dispatch dispatch_;
 };
 

@@ -126,7 +126,8 @@ struct Options {
   /// The costs by which tasks are spread over streams; costs that are given replace the chip's.
   arch::Costs costs{};
   /// Whether to run the graph once when the session opens, over memory that is all zero, so that no round pays for what
-  /// the runtime does at its first launch, such as loading kernels. Set it to false if a kernel cannot handle zeros.
+  /// the runtime does at its first launch, such as loading kernels. Set it to false if a kernel cannot handle zeros. A
+  /// graph with collectives is not run.
   bool warm_up = true;
   /// Whether to reserve addresses and map pages to them, if the runtime has virtual memory.
   bool virtual_memory = true;

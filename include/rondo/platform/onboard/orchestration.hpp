@@ -70,6 +70,7 @@ class Orchestration {
   ~Orchestration() { (void)unload(); }
 
   Status launch() noexcept {
+    has_answered_ = false;
     if (is_dirty_ || has_host_inputs_) [[unlikely]] {
       if (const Status status = tell(); !status) return status;
     }
@@ -97,7 +98,9 @@ class Orchestration {
   static void move_arena(DevicePtr<std::byte>, DevicePtr<std::byte>) noexcept {}
   /// The size of the rings, with arguments and results.
   [[nodiscard]] Bytes ring_bytes() const noexcept { return block_.size(); }
-  [[nodiscard]] const Error::Text* failure_text() const noexcept { return has_answered_ ? &text_ : nullptr; }
+  [[nodiscard]] const Error::Text* failure_text() const noexcept {
+    return has_answered_ && !text_.empty() ? &text_ : nullptr;
+  }
 
   /// Sets the address of a tensor of the interface from the next launch on; for a host input, an address on the host.
   void place_tensor(std::size_t t, std::uint64_t address) noexcept {

@@ -37,11 +37,11 @@ class Orchestrator {
                 std::byte* host_args, Bytes size) noexcept {
     if (const AclError code = transfers.begin_launch(); code != code_ok) [[unlikely]]
       return transfers.refused(code);
-    if (cores != nullptr) {
-      if (const AclError code = cores->launch(round); code != code_ok) [[unlikely]]
-        return transfers.refused(code, "aclrtLaunchKernelWithHostArgs, for rondo_dispatch");
-    }
     const char* call = nullptr;
+    if (cores != nullptr) {
+      if (const AclError code = cores->launch(round, call); code != code_ok) [[unlikely]]
+        return transfers.refused(code, call);
+    }
     const auto* const at = reinterpret_cast<const void*>(args.address());  // NOLINT: an address for the runtime
     const AclError code = launch(at, host_args, size.value, call);
     if (code == code_ok) [[likely]]

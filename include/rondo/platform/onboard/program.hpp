@@ -79,7 +79,7 @@ class Program {
   /// `is_captured`: the stream is being captured, so tasks are launched one by one, and read the args table when the
   /// caller's graph runs. The graph must then have no loops.
   [[nodiscard]] AclError enqueue(const char*& call, Stream stream, bool is_captured) noexcept {
-    call = "aclrtLaunchKernelWithConfig";
+    call = "aclrtLaunchKernelV2";
     if (is_captured && calls().launch_device_args == nullptr) return code_unsupported;
     if (host_decides()) return code_unsupported;
     AclError code = code_ok;
@@ -143,6 +143,8 @@ class Program {
   /// The number of refused captures and replays.
   [[nodiscard]] std::uint32_t refusals() const noexcept { return refusals_; }
   [[nodiscard]] bool empty() const noexcept { return launches_.empty(); }
+  /// Whether other processes run the graph at the same time, since it has collectives.
+  [[nodiscard]] bool is_shared() const noexcept { return capture_.is_shared; }
   /// The number of streams over which the tasks are spread.
   [[nodiscard]] std::uint32_t streams() const noexcept { return is_captured() ? streams_ : 1; }
 

@@ -91,6 +91,11 @@ class Runtime {
     devices_[device].is_lost = true;
     has_lost_ = true;
   }
+  /// Whether something on the device hangs.
+  [[nodiscard]] bool is_lost(std::uint32_t device) noexcept {
+    const std::lock_guard lock{mutex_};
+    return devices_[device].is_lost;
+  }
   /// Notes that the device was reset by force: no thread has it any more, so each takes it again.
   void forget(std::uint32_t device) noexcept {
     const std::lock_guard lock{mutex_};

@@ -156,11 +156,9 @@ class DevicePlatform {
   /// Waits for the work on the device's stream and for enqueued rounds. @returns whether they are over; `waited`: the
   /// outcome
   [[nodiscard]] bool await_uses(Status& waited) noexcept {
-    const Status of_callers = callers_.wait();
-    waited = transfers_.wait();
-    if (!callers_.is_pending()) return !device_.is_busy();
-    waited = of_callers;
-    return false;
+    waited = callers_.wait();
+    waited = first_failure(waited, transfers_.wait());
+    return !callers_.is_pending() && !device_.is_busy();
   }
   static constexpr Capabilities shared_capabilities =
       Capabilities{Capability::close,           Capability::queue,          Capability::snapshot_copy,

@@ -556,6 +556,47 @@ TEST_CASE_TEMPLATE("coroutines await rounds, more of them than there are slots",
   }
 }
 
+namespace {
+
+/// Runs rounds until `ends`, at most 1,000.
+template <class Session>
+RoundLoop run_until(Session& session, const Picking& g, Floats& out, const bool& ends, int& rounds) {
+  const Floats in(4, 1.0F);
+  for (int i = 0; i < 1000 && !ends; ++i) {
+    if (const Status status = co_await session.round(bind(g.x, in), bind(g.y, out)); !status) co_return status;
+    ++rounds;
+  }
+  co_return Status{};
+}
+
+}  // namespace
+
+TEST_CASE_TEMPLATE("a round that waits is submitted before those that coroutines await meanwhile", P, A2A3Sim,
+                   A5SimOn<Pool>, Timed, A2A3OverStandIn, A5OverStandIn) {
+  Picking g;
+  auto session = open_pipelined<P, 2>(g.graph, options<P>());
+  std::vector<Floats> out(4, Floats(4));
+  bool ends = false;
+  int rounds = 0;
+  std::vector<RoundLoop> loops;
+  for (std::size_t l = 0; l < 3; ++l) loops.push_back(run_until(session, g, out[l], ends, rounds));
+  SUBCASE("for a slot") {
+    const Floats in(4, 2.0F);
+    REQUIRE(session.submit_round(bind(g.x, in), bind(g.y, out[3]), [&](Status) noexcept { ends = true; }));
+    CHECK(rounds == 1);
+  }
+  SUBCASE("for what another one writes, and is then refused") {
+    const RoundTicket refused = session.submit_round(bind(g.x, std::span(out[1]).first(2)), bind(g.y, out[3]));
+    CHECK(refused.submitted().code() == Errc::wrong_size);
+    CHECK(rounds == 2);
+    CHECK(session.in_flight() == 1);  // the loops go on
+    ends = true;
+  }
+  CHECK(session.wait_all().ok());
+  for (const RoundLoop& loop : loops) CHECK(loop.status().ok());
+  CHECK(rounds < 10);
+}
+
 TEST_CASE_TEMPLATE("a thousand random schedules give what one round at a time gives", P, A2A3Sim, A5SimOn<Pool>,
                    A2A3OverStandIn, A5OverStandIn) {
   Folding g(3);

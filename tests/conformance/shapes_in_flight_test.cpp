@@ -10,6 +10,7 @@
 #include <rondo/launch/round_values.hpp>
 #include <rondo/platform/sim/checked.hpp>
 #include <rondo/platform/sim/pool.hpp>
+#include <rondo/session/round_loop.hpp>
 #include <rondo/session/shaped_session.hpp>
 
 #include <doctest/doctest.h>
@@ -213,6 +214,30 @@ TEST_CASE_TEMPLATE("a round that finds its workspace zero waits for rounds of ot
   CHECK(y600 == large);
 }
 
+TEST_CASE_TEMPLATE("a completion may close the session for which a round of another shape waits", P,
+                   RONDO_TEST_PLATFORMS) {
+  TaskGraph graph;
+  const Dim n = graph.dim("n");
+  const auto x = graph.input<float>("x", {n});
+  const auto bins = graph.workspace<float>("bins", {1});
+  const auto y = graph.output<float>("y", {n});
+  graph.zero(bins, Zeroed::once);
+  graph.add<Reset>(x, bins, y);
+  for (const std::size_t size : {4U, 600U}) {  // known, and new
+    CAPTURE(size);
+    Session<P> session(graph, busy_options<P>());
+    session.prepare({{n, 4}});
+    session.prepare({{n, 2}});
+    const Floats two(2, 1), in(size, 1);
+    Floats y2(2), out(size);
+    Status closed = Status{Errc::busy};
+    REQUIRE(session.submit_round(bind(x, two), bind(y, y2), [&](Status) noexcept { closed = session.close(); }));
+    CHECK(session.submit_round(bind(x, in), bind(y, out)).submitted() == Status{Errc::closed});
+    CHECK(closed.ok());
+    CHECK(y2 == two);
+  }
+}
+
 TEST_CASE_TEMPLATE("a round that runs directly comes after the completions of those submitted", P,
                    RONDO_TEST_PLATFORMS) {
   const Chained g;
@@ -279,6 +304,76 @@ TEST_CASE_TEMPLATE("a completion may submit rounds while a new shape waits for t
   for (const Floats& out : y) seen.push_back(out[0] - 1);
   std::sort(seen.begin(), seen.end());
   for (std::size_t i = 0; i < seen.size(); ++i) CHECK(seen[i] == static_cast<float>(i + 1));
+}
+
+namespace {
+
+/// Runs rounds of one shape until `ends`, at most `most`.
+template <class Session>
+RoundLoop run_until(Session& session, Input<float> x, Output<float> y, std::size_t size, const bool& ends,
+                    int most = 1000) {
+  const Floats in(size, 1.0F);
+  Floats out(size);
+  for (int i = 0; i < most && !ends; ++i) {
+    if (const Status status = co_await session.round(bind(x, in), bind(y, out)); !status) co_return status;
+  }
+  co_return Status{};
+}
+
+}  // namespace
+
+TEST_CASE_TEMPLATE("a round of a new shape waits only for the rounds in flight, not for loops", P,
+                   RONDO_TEST_PLATFORMS) {
+  const Chained g;
+  Session<P> session(g.graph, busy_options<P>());
+  REQUIRE(session.upload(g.last, Floats{0}).ok());
+  bool ends = false;
+  std::vector<RoundLoop> loops;
+  for (const std::size_t size : {2U, 3U, 2U, 3U}) loops.push_back(run_until(session, g.x, g.y, size, ends));
+  const Floats in(4, 1.0F);
+  Floats out(4);
+  SUBCASE("of a coroutine") {
+    const RoundLoop next = run_until(session, g.x, g.y, 4, ends, 1);
+    while (!next.done() && session.rounds() < 100) (void)session.poll();
+    CHECK(next.done());
+    CHECK(session.rounds() < 30);
+  }
+  SUBCASE("submitted") {
+    REQUIRE(session.submit_round(bind(g.x, in), bind(g.y, out)));
+    CHECK(session.rounds() < 30);
+  }
+  SUBCASE("that cannot be set up") {
+    CHECK(session.submit_round(bind(g.x, in), bind(g.y, std::span(out).first(3))).submitted().code() ==
+          Errc::wrong_size);
+    CHECK(session.rounds() < 30);
+    CHECK(session.in_flight() != 0);
+  }
+  ends = true;
+  CHECK(session.wait_all().ok());
+  for (const RoundLoop& loop : loops) CHECK(loop.status().ok());
+}
+
+TEST_CASE_TEMPLATE("loops of shapes that wait for each other take turns", P, RONDO_TEST_PLATFORMS) {
+  TaskGraph graph;
+  const Dim n = graph.dim("n");
+  const auto x = graph.input<float>("x", {n});
+  const auto bins = graph.workspace<float>("bins", {1});
+  const auto y = graph.output<float>("y", {n});
+  graph.zero(bins, Zeroed::once);
+  graph.add<Reset>(x, bins, y);
+  Session<P> session(graph, busy_options<P>());
+  bool ends = false;
+  const RoundLoop a = run_until(session, x, y, 2, ends);
+  const RoundLoop b = run_until(session, x, y, 3, ends);
+  const RoundLoop c = run_until(session, x, y, 3, ends, 10);
+  int polls = 0;
+  for (; !c.done() && session.rounds() < 500; ++polls) (void)session.poll();
+  CHECK(c.done());
+  CHECK(polls > 5);
+  ends = true;
+  CHECK(session.wait_all().ok());
+  CHECK(a.status().ok());
+  CHECK(b.status().ok());
 }
 
 TEST_CASE_TEMPLATE("a round of some shape that fails names its task, and poisons those after it", P,

@@ -101,6 +101,7 @@ class InFlight {
 
   template <class, BoundPair...>
   friend class detail::RoundAwaiter;
+  static constexpr std::uint64_t never = ~std::uint64_t{0};
 
   [[nodiscard]] Derived& derived() noexcept { return static_cast<Derived&>(*this); }
   [[nodiscard]] const Derived& derived() const noexcept { return static_cast<const Derived&>(*this); }
@@ -228,7 +229,10 @@ class InFlight {
     derived().observer().round_ends(RoundIndex{submitted_}, status);
     is_queued ? derived().note_refused() : derived().fail(status, slot);
   }
-  [[gnu::cold, gnu::noinline]] RoundTicket refused(Status status) noexcept { return {0, status}; }
+  [[gnu::cold, gnu::noinline]] RoundTicket refused(Status status) noexcept {
+    while (in_flight_ == 0 && waiting_.has_ready()) waiting_.start_first();  // no delivery will start them
+    return {0, status};
+  }
 
   /// Lowers the maximum number of rounds in flight to `most`; never raises it.
   void limit_to(std::uint32_t most) noexcept {
@@ -285,10 +289,16 @@ class InFlight {
       const std::uint64_t writer = writer_of(ranges);
       if (writer == never && is_free()) return {};
       if (!waits) return Status{Errc::busy};
-      do deliver_oldest();
-      while (writer != never && delivered() <= writer);
+      deliver_until(1 + (writer == never ? delivered() : writer));
       recompute_ranges();
     }
+  }
+  /// Delivers the rounds in flight before `round`, for a round that comes next. Those that coroutines await come after
+  /// it, so that it does not wait for ever.
+  void deliver_until(std::uint64_t round) noexcept {
+    const bool before = std::exchange(is_next_waiting_, true);
+    while (in_flight_ != 0 && delivered() < round) deliver_oldest();
+    is_next_waiting_ = before;
   }
 
   // --- delivering
@@ -318,7 +328,8 @@ class InFlight {
       note_failure(round, slot, status);
     notify_round_end<Policies>(observer, RoundIndex{round}, status, derived().platform());
     rounds_[slot].on_done.call(status);
-    while (waiting_.has_ready()) waiting_.start_first();
+    // A round that delivers others when it starts leaves those after it to the next delivery, so that this one ends.
+    while (waiting_.has_ready() && (delivered() == round + 1 || in_flight_ == 0)) waiting_.start_first();
   }
   [[gnu::cold]] void note_failure(std::uint64_t round, std::uint32_t slot, Status status) noexcept {
     if (round >= failed_at_) return;  // a failure to submit a later round may have been seen first
@@ -340,7 +351,7 @@ class InFlight {
 
   template <BoundPair... B>
   [[nodiscard]] bool can_submit(const B&... pairs) const noexcept {
-    return !derived().may_submit() || (is_free() && writer_of(ranges_of(pairs...)) == never);
+    return !derived().may_submit() || (!is_next_waiting_ && is_free() && writer_of(ranges_of(pairs...)) == never);
   }
   /// Adds the round to the waiting rounds, unless it can be submitted now.
   [[nodiscard]] bool must_wait(WaitingRound& round) noexcept { return waiting_.add(round); }
@@ -351,7 +362,6 @@ class InFlight {
   }
 
  private:
-  static constexpr std::uint64_t never = ~std::uint64_t{0};
   struct Flight {
     OnDone on_done;
     HostRange hull;          ///< of the host memory that the round will write
@@ -371,6 +381,7 @@ class InFlight {
   Status first_failure_;
   std::uint64_t first_ticket_ = next_session_number() * 0x9E37'79B9'7F4A'7C15U;  ///< far from those of other sessions
   WaitingRounds waiting_;
+  bool is_next_waiting_ = false;  ///< whether a round that comes before all of these waits, too
 };
 
 }  // namespace rondo::detail

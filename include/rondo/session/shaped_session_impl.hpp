@@ -105,7 +105,7 @@ Status ShapedSession<P, Policies, Capacity, Depth>::change_shape(launch::KeyView
                                                                  std::span<const std::int64_t> values,
                                                                  std::unique_ptr<Entry>*& found) noexcept {
   const std::uint64_t delivered = this->delivered();
-  if (!Flights::is_queued || resets_workspace_) (void)this->wait_all();
+  if (!Flights::is_queued || resets_workspace_) this->deliver_until(this->never);
   if (has_delivered(delivered)) return Status{Errc::busy};  // submitted anew, which asks for a refusal
   if (const Status status = refusal(); !status) return status;
   entries_.forget_last();
@@ -130,9 +130,10 @@ Status ShapedSession<P, Policies, Capacity, Depth>::make_entry(launch::KeyView k
   try {
     check_bound(sizes);
     values = launch::solve(graph_, sizes, symbols);
-    // A completion of a round that insert() waits for may overwrite the words of the key.
-    const std::vector<std::uint64_t> words(key.begin(), key.end());
-    made = &insert(words, shapes_.find_or_resolve(values));
+    const auto shape = shapes_.find_or_resolve(values);
+    const std::vector<std::uint64_t> words(key.begin(), key.end());  // a completion may overwrite those of the key
+    this->deliver_until(this->never);
+    made = &insert(words, shape);
     return {};
   } catch (const Error& error) {
     if (const Status status = refusal(); !status) return status;

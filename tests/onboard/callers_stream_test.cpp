@@ -7,6 +7,8 @@
 #include "onboard/fixture.hpp"
 #include "open_in_time.hpp"
 
+#include <rondo/launch/round_values.hpp>
+#include <rondo/observe/counters.hpp>
 #include <rondo/platform/onboard/library.hpp>
 #include <rondo/platform/onboard/onboard.hpp>
 
@@ -524,6 +526,76 @@ TEST_CASE_TEMPLATE("A capture takes several rounds of one binding, and refuses a
     owner.synchronise();
     CHECK(m.s.values() == Floats(n, 19));
     CHECK(owner.c.destroy_instance(graph) == 0);
+  }
+}
+
+namespace {
+
+struct WithValues : DefaultPolicies {
+  using Values = launch::RoundValues<>;
+};
+struct AddStep {
+  static constexpr std::string_view name = "add_step";
+  static constexpr auto core = CoreType::vector;
+  static void run(launch::Step step, InOut<float> y) noexcept { y[0] += static_cast<float>(step.number); }
+};
+
+}  // namespace
+
+TEST_CASE_TEMPLATE("A round that a capture refuses uses no number of the session's values", P, A2A3OverStandIn,
+                   A5OverStandIn) {
+  if (std::getenv("RONDO_TEST_WITHOUT") != nullptr) return;
+  const Clean clean;
+  const Owner owner;
+  TaskGraph graph;
+  const auto y = graph.inout<float>("y", {1});
+  graph.add<AddStep>(launch::step(graph, "step", 10), y);
+  auto session = open<P, WithValues>(graph, owner.options<P>());
+  {
+    DeviceFloats<P> memory(session.platform(), 1);
+    const auto enqueue = [&] { return session.enqueue_round(bind(y, memory.span())); };
+    REQUIRE(owner.c.capture_begin(owner.stream, capture_thread_local) == 0);
+    REQUIRE(enqueue().ok());  // 10, in each replay
+    CHECK(enqueue().code() == Errc::fixed_address);
+    CHECK(session.values().rounds() == 1);
+    RunInstance captured = owner.end_capture();
+    REQUIRE(owner.c.execute(captured, owner.stream) == 0);
+    REQUIRE(enqueue().ok());  // 11
+    owner.synchronise();
+    CHECK(memory.values() == Floats(1, 21));
+    CHECK(owner.c.destroy_instance(captured) == 0);
+  }
+}
+
+namespace {
+
+/// A clock that only the test moves.
+struct SetClock {
+  static inline std::uint64_t time = 0;
+  static std::uint64_t now() noexcept { return time; }
+};
+struct WithTimes : DefaultPolicies {
+  using Observe = observe::CountersWith<SetClock>;
+};
+
+}  // namespace
+
+TEST_CASE("The time of the caller after a refused round is not one of the next round, which it enqueues") {
+  const Clean clean;
+  const Owner owner;
+  Graph g;
+  auto session = open<A2A3OverStandIn, WithTimes>(g.graph, owner.options<A2A3OverStandIn>());
+  {
+    Memory<A2A3OverStandIn> m(session.platform());
+    Floats wrong(n - 1), s(n);
+    CHECK(session.run_round(bind(g.x, m.x.span()), bind(g.w, m.w.span()), bind(g.y, wrong), bind(g.s, s)).code() ==
+          Errc::wrong_size);
+    SetClock::time += 1000;
+    REQUIRE(
+        session
+            .enqueue_round(bind(g.x, m.x.span()), bind(g.w, m.w.span()), bind(g.y, m.y.span()), bind(g.s, m.s.span()))
+            .ok());
+    for (const std::uint64_t ns : observe::snapshot(session).phase_ns) CHECK(ns == 0);
   }
 }
 

@@ -118,6 +118,7 @@ class ValueStore {
   /// The number of rounds that were given values. Rounds that were refused do not count.
   [[nodiscard]] std::uint64_t rounds() const noexcept { return rounds_; }
   std::uint64_t next_round() noexcept { return rounds_++; }
+  void take_back() noexcept { --rounds_; }
   [[nodiscard]] std::uint64_t scalar(std::uint32_t tensor) const noexcept { return scalars_[tensor]; }
 
  private:

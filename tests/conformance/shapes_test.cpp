@@ -226,6 +226,35 @@ TEST_CASE_TEMPLATE("Sizes that fit no values of the symbols are refused with nam
   run_checked(session, m, 4, 1, total);
 }
 
+TEST_CASE("What is refused between rounds is not explained with the text of an earlier round") {
+  const Weighing m;
+  auto session = open_shaped<A2A3Sim>(m.graph);
+  upload(session, m);
+  auto array = session.allocate(m.y, Shape{5});
+  DynamicBindings bindings(session);
+  const Floats x(12);
+  Floats y(3);
+  const auto check = [&](Status of_round, Status later) {
+    CHECK(of_round == later);
+    CHECK(std::string_view(session.explain(later).c_str()) == describe(later.code()));
+  };
+  const auto run = [&] {
+    const Status status = session.run_round(bind(m.x, x), bind(m.y, y));
+    REQUIRE(std::string_view(session.explain(status).c_str()).find("'y' takes 4") != std::string_view::npos);
+    return status;
+  };
+  Status status = run();
+  check(status, session.upload(array, y));
+  status = run();
+  check(status, session.download(array, y));
+  status = session.run_round(with_symbols({{m.n, -1}}), bind(m.x, x), bind(m.y, y));
+  check(status, bindings.state_symbol(1, 4));
+  // What is not refused leaves the text as it is.
+  status = run();
+  CHECK(session.upload(array, Floats(5)).ok());
+  CHECK(std::string_view(session.explain(status).c_str()).find("'y' takes 4") != std::string_view::npos);
+}
+
 TEST_CASE_TEMPLATE("Shapes are said where the number of elements does not tell them", P, A2A3Sim, A2A3OverStandIn,
                    A5OverStandIn) {
   TaskGraph graph;
@@ -466,6 +495,19 @@ TEST_CASE("A resident of symbolic size is refused when the session is opened") {
   const Dim n = graph.dim("n");
   (void)graph.resident<float>("r", {n});
   CHECK_THROWS_AS((void)open_shaped<A2A3Sim>(graph), Error);
+}
+
+TEST_CASE("Residents that take more memory than there are addresses are refused when the session is opened") {
+  TaskGraph graph;
+  for (const char* const name : {"a", "b", "c"}) (void)graph.resident<float>(name, {std::int64_t{1} << 59U});
+  std::string told;
+  try {
+    auto session = open_shaped<A2A3Sim>(graph);
+  } catch (const Error& error) {
+    CHECK(error.code() == Errc::out_of_memory);
+    told = error.what();
+  }
+  CHECK_MESSAGE(told.find("the most is 2^62") != std::string::npos, told);
 }
 
 namespace {

@@ -119,7 +119,9 @@ class DynamicBindings {
   Status state_symbol(std::size_t symbol, std::int64_t value) noexcept
     requires(has_symbols)
   {
-    if (symbol >= symbols_.size() || value < launch::not_stated) return Status{Errc::invalid_argument};
+    if (symbol >= symbols_.size() || value < launch::not_stated) {
+      return session_.without_text(Status{Errc::invalid_argument});
+    }
     std::int64_t& stated = symbols_[symbol];
     stated_ += static_cast<std::size_t>(value >= 0) - static_cast<std::size_t>(stated >= 0);
     stated = value;

@@ -98,7 +98,6 @@ class PipelinedSession
   void fail(Status status, std::uint32_t) noexcept { (void)this->note_failure(status); }
   /// A round that the device refused may have copied its inputs to where those of the last round were.
   void note_refused() noexcept { this->rounds_when_lost_ = rounds(); }
-  static Status without_text(Status status) noexcept { return status; }
 
   // For Session.
   Status settle(Status status) noexcept {

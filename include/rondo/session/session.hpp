@@ -246,6 +246,7 @@ class Session : public SessionBase<Derived, P, Policies> {
     return {};
   }
   [[gnu::cold]] Status note_failure(Status status) noexcept;
+  static Status without_text(Status status) noexcept { return status; }
   /// Waits for the rounds in flight. Returns ok if the session is usable, even if residents still need an upload.
   [[nodiscard]] Status wait_until_idle() noexcept {
     (void)derived().finish_all();

@@ -44,12 +44,13 @@ class SessionState;
 /// `Derived` has `run_round(…)`; `interface()`; `explain(Status)`; `check_bytes(tensor, size)`; `rounds()`, the number
 /// of rounds that succeeded; `round_number()`, the number of the next round; `next_slot()`, its slot; `in_flight()`;
 /// `wait_until_idle()`, which waits for the rounds in flight and returns ok if the session is usable;
-/// `note_failure(Status)`, which returns the status; `refuse_stale(tensor, Staleness)`, which returns the status
-/// of a round that is refused for it; `scatter_when_delivered(slot, strided)`; `others_`, its tensors outside the
-/// arena; `find_resident(key, address)`, `note_uploads()` after a change of `uploaded_`; and the steps of close():
-/// `finish_all()` waits for the rounds in flight, and returns a failure of theirs that nothing else returns,
-/// `drop_open_round()` ends a round taken step by step, `wait_for_device()`, `close_queue()`, `close_instances()`,
-/// `release_arena()`, `note_released(block, size)` and `note_closed()`.
+/// `note_failure(Status)`, which returns the status; `without_text(Status)`, the same for a status without a text of
+/// its own; `refuse_stale(tensor, Staleness)`, which returns the status of a round that is refused for it;
+/// `scatter_when_delivered(slot, strided)`; `others_`, its tensors outside the arena; `find_resident(key, address)`,
+/// `note_uploads()` after a change of `uploaded_`; and the steps of close(): `finish_all()` waits for the rounds in
+/// flight, and returns a failure of theirs that nothing else returns, `drop_open_round()` ends a round taken step by
+/// step, `wait_for_device()`, `close_queue()`, `close_instances()`, `release_arena()`, `note_released(block, size)` and
+/// `note_closed()`.
 template <class Derived, rondo::Platform P, class Policies>
 class SessionBase {
   static_assert(check_platform<P>());
@@ -329,7 +330,7 @@ class SessionBase {
     const graph::GraphView graph = derived().interface();
     const std::uint32_t t = index(key.tensor());
     if (key.graph() != graph.tag || t >= graph.tensors.size() || graph.tensors[t].direction != Direction::resident) {
-      return Status{Errc::wrong_tensor};
+      return derived().without_text(Status{Errc::wrong_tensor});
     }
     if (const Status status = derived().check_bytes(key.tensor(), size); !status) return status;
     if (host == nullptr && size.value != 0) return Status::of_tensor(Errc::null_memory, t);
@@ -362,9 +363,9 @@ class SessionBase {
                     bool to_device) noexcept {
     if (state_ == State::in_round) return Status{Errc::busy};
     if (const Status status = unusable(); !status) return status;
-    if (size != bytes) return Status{array ? Errc::wrong_size : Errc::null_memory};
+    if (size != bytes) return derived().without_text(Status{array ? Errc::wrong_size : Errc::null_memory});
     if (size.value == 0) return {};
-    if (host == nullptr) return Status{Errc::null_memory};
+    if (host == nullptr) return derived().without_text(Status{Errc::null_memory});
     return copy_between(array, mapped, host, size, to_device);
   }
 

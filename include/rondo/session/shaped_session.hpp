@@ -139,7 +139,7 @@ class ShapedSession : public detail::SessionBase<ShapedSession<P, Policies, Capa
     const graph::TensorRecord& record = graph_.tensors()[index(tensor)];
     shared_.refusal_detail = size.value;
     const bool fits = record.is_symbolic() ? size.value % size_of(record.type) == 0 : size.value == record.bytes;
-    return fits ? Status{} : Status::of_tensor(Errc::wrong_size, index(tensor));
+    return fits ? Status{} : without_text(Status::of_tensor(Errc::wrong_size, index(tensor)));
   }
 
   /// Returns a sentence for a status of this session that names the tensor or task, symbols and values.
@@ -162,6 +162,8 @@ class ShapedSession : public detail::SessionBase<ShapedSession<P, Policies, Capa
   using Entries = launch::LaunchCache<std::unique_ptr<Entry>, Capacity, typename Policies::Lookups>;
   template <class, BoundPair...>
   friend class detail::RoundAwaiter;
+  template <class>
+  friend class DynamicBindings;
   friend class detail::SessionState<ShapedSession>;
 
   // --- rounds

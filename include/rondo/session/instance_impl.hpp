@@ -213,12 +213,6 @@ void Instance<P, Policies, Graph, Layout>::set_held(std::size_t p, bool is_held,
     pass_addresses();
   }
   if (!is_held) uses_callers_memory_ = is_moved_;  // a round that binds the input where it is moves nothing
-  // Compares only from the first to the last port that is not held.
-  const std::uint32_t first_io = refresher_.table().bases().first_io;
-  update::BaseRange range{first_io, first_io + static_cast<std::uint32_t>(held_.size())};
-  while (range.begin < range.end && held_[range.begin - first_io] != 0) ++range.begin;
-  while (range.end > range.begin && held_[range.end - 1 - first_io] != 0) --range.end;
-  refresher_.compare_only(range);
   if (!is_blocked()) readiness_ = readiness_between_rounds();
 }
 
@@ -233,8 +227,6 @@ void Instance<P, Policies, Graph, Layout>::move(Placement at) noexcept {
   at_ = at;
   refresher_.set_base(args::BaseLayout::first_feature_map, at.arena.address());
   ports_.move(graph_, layout_, at);
-  const std::uint32_t first_io = refresher_.table().bases().first_io;
-  refresher_.compare_only({first_io, first_io + static_cast<std::uint32_t>(held_.size())});
   refresh_due_ = true;
   pass_addresses();
 }

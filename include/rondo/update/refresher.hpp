@@ -40,7 +40,6 @@ class DirectRefresher {
   [[gnu::always_inline]] void set_port_address(std::size_t port, std::uint64_t address) noexcept {
     set(ports_[port], address);
   }
-  void compare_only(BaseRange) noexcept {}
   void assume_device_unknown() noexcept {}
   [[nodiscard]] std::byte* host_input(std::size_t tensor) noexcept {
     changes_ |= host_input_changed;

@@ -41,7 +41,6 @@ namespace detail {
       in_table_(bases.layout.count),
       in_image_(parts.table ? bases.layout.count : 0),
       on_device_(parts.bases ? bases.layout.count : 0),
-      compared_{bases.layout.first_io, bases.layout.count},
       has_relocations_{parts.relocations} {
   for (std::uint32_t id = BaseLayout::first_feature_map; id < bases.layout.count; ++id) now_[id] = bases.addresses[id];
   bases_at_ = align_up(table_.shape().size(), 64);

@@ -129,39 +129,6 @@ TEST_CASE_TEMPLATE("What a refresh has written counts as written, whoever wrote 
   CHECK(ports.is_right(refresher));
 }
 
-TEST_CASE_TEMPLATE("Inputs that are no longer compared, before or after the others, shift nothing", T,
-                   RONDO_TEST_MECHANISMS) {
-  Ports ports(6);
-  P platform{{}};
-  auto refresher = ports.make<By<T::mechanism>>(platform);
-  refresher.compare_only({5, 8});  // the first two are frozen
-  ports.move(refresher, 2);
-  ports.move(refresher, 4);
-  REQUIRE(refresher.refresh());
-  CHECK(ports.is_right(refresher));
-  refresher.compare_only({3, 9});
-  ports.move(refresher, 0);
-  ports.move(refresher, 5);
-  REQUIRE(refresher.refresh());
-  CHECK(ports.is_right(refresher));
-}
-
-TEST_CASE_TEMPLATE("An input that has moved when it is held is refreshed once more", T, RONDO_TEST_MECHANISMS) {
-  Ports ports(6);
-  P platform{{}};
-  auto refresher = ports.make<By<T::mechanism>>(platform);
-  for (const std::uint32_t port : {0U, 5U}) {
-    ports.move(refresher, port);
-    refresher.compare_only({4, 8});  // neither the first nor the last
-    REQUIRE(refresher.refresh());
-    CHECK(ports.is_right(refresher));
-    ports.move(refresher, 2);
-    REQUIRE(refresher.refresh());
-    CHECK(ports.is_right(refresher));
-    refresher.compare_only({3, 9});
-  }
-}
-
 TEST_CASE_TEMPLATE("A slot that holds the low half of an address is set, its neighbour untouched", T,
                    RONDO_TEST_MECHANISMS) {
   Ports ports(5, true);

@@ -53,13 +53,6 @@ class DeferredBases {
     if (ports_[port] != address) [[unlikely]]
       move_base(table_.bases().first_io + static_cast<std::uint32_t>(port), address);
   }
-  /// From now on only the bases of inputs and outputs in `range` are compared; the others are frozen, once those that
-  /// have moved are refreshed.
-  void compare_only(BaseRange range) noexcept {
-    const BaseRange moved = moved_in({table_.bases().first_io, table_.bases().count});
-    compared_ = range;
-    if (moved.begin != moved.end) widen(compared_, moved);
-  }
   /// The memory for the bytes of a host input; write them before refresh().
   [[nodiscard]] std::byte* host_input(std::size_t tensor) noexcept {
     host_inputs_changed_ = true;
@@ -123,7 +116,7 @@ class DeferredBases {
   /// The bases that a level covers: those of the feature map come before those of inputs and outputs.
   [[nodiscard]] BaseRange range_of(UpdateLevel level) const noexcept {
     if (level >= UpdateLevel::feature_map_and_model_io) return {BaseLayout::first_feature_map, table_.bases().count};
-    if (level == UpdateLevel::model_io) return compared_;
+    if (level == UpdateLevel::model_io) return {table_.bases().first_io, table_.bases().count};
     return {0, 0};
   }
 
@@ -217,7 +210,6 @@ class DeferredBases {
   std::vector<Segment> segments_;             ///< grouped by base, each group in the order of the table
   std::vector<std::uint32_t> first_segment_;  ///< by base: its first segment; has one more entry than there are bases
   std::uint64_t worth_ = 0;                   ///< the number of bytes that cost as much to copy as one more copy
-  BaseRange compared_;                        ///< inputs and outputs that are not frozen
   BaseRange moved_ = no_base;                 ///< contains each base that moved since it was refreshed
   UpdateLevel due_ = UpdateLevel::none;       ///< the level of the changes since the last refresh
   bool host_inputs_changed_ = false;

@@ -18,9 +18,9 @@ template <BoundPair B>
 inline constexpr bool has_shape = requires(const B& pair) { pair.shape(); };
 
 /// Combines the number of elements with the number of the tensor, so that the order of the pairs is part of the key. No
-/// host memory has 2^48 elements.
+/// host memory has 2^44 elements, and two tensors of a round are less than 2^20 apart.
 [[nodiscard]] constexpr std::uint64_t size_word(std::uint64_t elements, std::uint32_t tensor) noexcept {
-  return elements ^ std::uint64_t{tensor} << 48;
+  return elements ^ std::uint64_t{tensor} << 44;
 }
 
 /// Writes the size word of each pair; if any pair of the round has a shape, after each also its extents, with -1 for

@@ -636,6 +636,39 @@ TEST_CASE("Limits of the device are errors that name them, and leave nothing beh
   CHECK(contains(error_of<A2A3OverStandIn>(g.graph, {}, Errc::out_of_memory), "aclrtMalloc returned 207001"));
 }
 
+namespace {
+
+/// Never moves a shape: each is set up again when the arena grows.
+struct Unmoved : DefaultPolicies {
+  using Update = update::ModelIo;
+};
+
+}  // namespace
+
+TEST_CASE("A stream whose event cannot be created is created anew with its event") {
+  const Clean clean;
+  TaskGraph graph;
+  const Dim n = graph.dim("n");
+  const auto x = graph.input<float>("x", {n});
+  const auto y = graph.output<float>("y", {n});
+  graph.add<Superstitious>(x, y);
+  A2A3OverStandIn::Options options;
+  options.completion = platform::onboard::Completion::event;
+  auto session = open_shaped<A2A3OverStandIn, Unmoved>(graph, options);
+  const auto run = [&](std::size_t size) {
+    const Floats in(size, 1);
+    Floats out(size);
+    const Status status = session.run_round(bind(x, in), bind(y, out));
+    REQUIRE_MESSAGE(status.ok(), std::string(session.explain(status).c_str()));
+    CHECK(out == in);
+  };
+  run(4);
+  rondo_stand_in_fault("aclrtCreateEventExWithFlag", 1, 207000);
+  run(4000);  // unloads the first shape and with it the stream, and cannot load it again
+  REQUIRE(rondo_stand_in_faults_left() == 0);
+  run(4);
+}
+
 TEST_CASE("A platform refuses work when its stream is gone") {
   const Clean clean;
   A2A3OverStandIn platform({});

@@ -203,6 +203,37 @@ TEST_CASE("A round with loops is not put on a caller's stream; rounds that wait 
   CHECK(c.finalize() == 0);
 }
 
+namespace {
+
+/// Counts how often it ran.
+struct Parallel {
+  static constexpr std::string_view name = "parallel";
+  static constexpr auto core = CoreType::vector;
+  static void run(Block b, In<Int> x, Out<Int> done) noexcept {
+    if (b.index == 0) done[0] = x[0];
+  }
+};
+
+}  // namespace
+
+TEST_CASE("Loops whose tasks have nothing to do give back the memory of their decisions") {
+  if (is_without()) return;
+  const Clean clean;
+  TaskGraph graph;
+  const Dim rows = graph.dim("rows");
+  const auto x = graph.input<Int>("x", {rows});
+  const auto done = graph.output<Int>("done", {1});
+  graph.repeat_until(done, 3, [&] { graph.add<Parallel>(Blocks{rows}, x, done); });
+  auto session = open_shaped<P>(graph);
+  const std::uint64_t before = rondo_stand_in_live("pinned");
+  const Ints none;
+  Ints out(1);
+  REQUIRE(session.run_round(bind(x, none), bind(done, out)).ok());
+  CHECK(rondo_stand_in_live("pinned") > before);
+  CHECK(session.close().ok());
+  CHECK(rondo_stand_in_live("pinned") == 0);
+}
+
 TEST_CASE("A round with loops can be launched task by task, and is not dumped") {
   if (is_without()) return;
   const Clean clean;

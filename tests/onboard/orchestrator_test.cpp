@@ -10,6 +10,7 @@
 
 #include <rondo/orchestrated.hpp>
 #include <rondo/platform/onboard/device_orchestration.hpp>
+#include <rondo/platform/onboard/library.hpp>
 #include <rondo/platform/onboard/onboard.hpp>
 
 #include <doctest/doctest.h>
@@ -181,6 +182,39 @@ TEST_CASE_TEMPLATE("A program of the user's builds each round's graph, with the 
     CHECK(Device::launches == 12 + 3 + 1);                            // the last says goodbye
     CHECK(runtime::detail::DeviceStates::instance().size() <= kept);  // it may have taken the place of such a one
   }
+}
+
+TEST_CASE("A session with a caller's stream sets up and closes its orchestrator on its own stream") {
+  using P = A2A3OverStandIn;
+  using R = runtime::TensorMapRingBuffer;
+  const Clean clean;
+  platform::onboard::Calls c;
+  platform::onboard::open_library(c);
+  REQUIRE(c.init(nullptr) == 0);
+  REQUIRE(c.set_device(0) == 0);
+  platform::onboard::Stream stream = nullptr;
+  REQUIRE(c.create_stream(&stream, 0, 0) == 0);
+  stand_in::live_of_others() = 3;
+  {
+    const Interface g;
+    const auto bytes = program<R>();
+    auto options = small_rings<Options<On<P, R>>>();
+    options.orchestrator.binary = KernelBinary::from_memory(bytes);
+    options.stream = stream;
+    auto session = open<P, With<R>>(g.graph, on_device, options);
+    CHECK(rondo_stand_in_synchronised(stream) == 0);
+    const Floats x(32, 1);
+    Floats y(32);
+    const std::int32_t steps = 1;
+    REQUIRE(session.run_round(bind(g.x, x), bind(g.y, y), bind(g.steps, steps)).ok());
+    const std::uint64_t waits = rondo_stand_in_synchronised(stream);
+    CHECK(session.close().ok());
+    CHECK(rondo_stand_in_synchronised(stream) == waits);
+  }
+  stand_in::live_of_others() = 0;
+  CHECK(c.destroy_stream(stream) == 0);
+  CHECK(c.reset_device(0) == 0);
+  CHECK(c.finalize() == 0);
 }
 
 namespace {

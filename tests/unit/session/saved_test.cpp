@@ -541,6 +541,55 @@ TEST_CASE("What a file with a right checksum holds cannot place a tensor outside
   CHECK(used > 0);  // such as other costs
 }
 
+TEST_CASE("A schedule is for a graph with tasks") {
+  Chains chains(4);
+  const Folder folder;
+  const std::string path = folder / "schedule.rondo";
+  std::vector<std::byte> learned;
+  {
+    auto session = open<OnThreads>(chains.graph, on_threads());
+    chains.run(session, 6);
+    session.save(path.c_str());
+    const arch::Limits& chip = arch::limits_of<arch::Host>;
+    const FrozenGraph frozen = freeze(chains.graph);
+    const auto key = rondo::detail::make_saved_key(
+        {"host",
+         frozen.view(),
+         chip,
+         {.planner = "greedy", .concurrency = static_cast<std::uint64_t>(memory::Concurrency::parallel)}});
+    learned = rondo::detail::decode_saved("", contents(path), key, frozen.view(), chip).learned[0];
+  }
+  rondo::detail::ByteReader from(learned);
+  const auto threads = from.get<std::uint32_t>();
+  const std::size_t costs = from.get_all<double>().size();
+  REQUIRE(costs == chains.graph.tasks().size());
+  rondo::detail::ByteWriter without;
+  without.put(threads);
+  without.put_all(std::vector<double>{});
+  const auto kept = std::span(learned).last(learned.size() - without.bytes().size() - costs * sizeof(double));
+
+  TaskGraph graph;
+  (void)graph.input<float>("x", {4});
+  const FrozenGraph frozen = freeze(graph);
+  {
+    auto session = open<OnThreads>(graph, on_threads());
+    session.save(path.c_str());
+  }
+  const arch::Limits& chip = arch::limits_of<arch::Host>;
+  const auto key = rondo::detail::make_saved_key(
+      {"host",
+       frozen.view(),
+       chip,
+       {.planner = "greedy", .concurrency = static_cast<std::uint64_t>(memory::Concurrency::parallel)}});
+  auto state = rondo::detail::decode_saved("", contents(path), key, frozen.view(), chip);
+  state.learned.assign(1, without.take());
+  state.learned[0].insert(state.learned[0].end(), kept.begin(), kept.end());
+  write(path, encode_saved(key, state));
+  const Raised refused = raised([&] { auto session = open<OnThreads>(graph, on_threads(path.c_str())); });
+  CHECK(refused.code == Errc::invalid_argument);
+  CHECK(refused.text.find("does not belong to this graph") != std::string::npos);
+}
+
 TEST_CASE("A file belongs to a graph of these tensors, tasks, arguments and edges, whatever its scalars are") {
   const auto with = [](auto change) {
     TaskGraph graph;

@@ -360,7 +360,7 @@ typedef struct rondo_counters {
 RONDO_C_API rondo_code rondo_get_counters(rondo_session session, rondo_counters* counters);
 
 /* Waits for rounds in flight, then writes the last rounds and tasks of a session that was opened with `trace` to a
- * file, for ui.perfetto.dev. */
+ * file, for ui.perfetto.dev. Not between rondo_launch() and rondo_finish_round(). */
 RONDO_C_API rondo_code rondo_write_trace(rondo_session session, const char* path);
 
 /* --- orchestrations ---------------------------------------------------------------------------------------------- */

@@ -246,8 +246,8 @@ class TaskGraph {
   /// times; docs/loops.md says which side reads it. A repetition finds the tensors as the previous one left them. Loops
   /// nest up to `most_loop_depth` deep. `expected`: the number of repetitions that predictions assume; 0: `most`.
   /// Returns the task that decides. An edge to or from a task of the loop orders the whole loop. If `body` throws, what
-  /// it added is removed. Include graph/loops.hpp. @throws Error invalid_argument: names the condition, and what is
-  /// wrong with it or with the body; limit_exceeded
+  /// it added is removed; do not use its handles, which name what is added next. Include graph/loops.hpp. @throws Error
+  /// invalid_argument: names the condition, and what is wrong with it or with the body; limit_exceeded
   template <class T, Direction D, class Body>
   constexpr TaskId repeat_until(TensorHandle<T, D> condition, Extent most, Body&& body, double expected = 0,
                                 Where where = Where::current());

@@ -17,6 +17,7 @@
 #include <doctest/doctest.h>
 #include <random.hpp>
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <deque>
@@ -532,10 +533,14 @@ TEST_CASE_TEMPLATE("coroutines await rounds, more of them than there are slots",
     RoundLoop a = run_loop(session, g, bad, out[0], nullptr, 0);
     RoundLoop b = run_loop(session, g, std::vector<Floats>(9, Floats(4, 1.0F)), out[1], nullptr, 0);
     RoundLoop c = run_loop(session, g, std::vector<Floats>(9, Floats(4, 1.0F)), out[2], nullptr, 0);
+    std::vector<RoundLoop> many;  // more than the stack has room for
+    const std::vector<Floats> twice(2, Floats(4, 1.0F));
+    while (many.size() < 5000) many.push_back(run_loop(session, g, twice, out[3], nullptr, 0));
     CHECK(session.wait_all().code() == failure_of_a_kernel<P>);
     CHECK(a.status().code() == failure_of_a_kernel<P>);
     CHECK(b.status().code() == Errc::poisoned);
     CHECK(c.status().code() == Errc::poisoned);
+    CHECK(std::all_of(many.begin(), many.end(), [](auto& l) { return l.status().code() == Errc::poisoned; }));
   }
   SUBCASE("those that are destroyed while they wait are forgotten") {
     RoundLoop kept = run_loop(session, g, std::vector<Floats>(4, Floats(4, 9.0F)), out[0], nullptr, 0);

@@ -320,12 +320,10 @@ class InFlight {
       of_round.enters(Phase::copy_out);
       status = queue_.queue.deliver(slot);
     }
-    if (!status) [[unlikely]]
-      status = status.poisoning();  // later rounds may have used its results
     if (--in_flight_ == 0) derived().shared_.limit_in_flight = derived().shared_.most_in_flight;
     oldest_ = next(slot);
     if (!status) [[unlikely]]
-      note_failure(round, slot, status);
+      note_failure(round, slot, status = status.poisoning());  // later rounds may have used its results
     notify_round_end<Policies>(observer, RoundIndex{round}, status, derived().platform());
     rounds_[slot].on_done.call(status);
     // A round that delivers others when it starts leaves those after it to the next delivery, so that this one ends.

@@ -22,14 +22,18 @@ struct WaitingRound {
 /// The rounds that wait, in order.
 class WaitingRounds {
  public:
-  /// Whether the first one may be submitted now.
-  [[nodiscard]] bool has_ready() const noexcept { return first_ != nullptr && first_->is_ready(*first_); }
+  /// Whether the first one may be started now: none is being started, and it may be submitted.
+  [[nodiscard]] bool has_ready() const noexcept {
+    return first_ != nullptr && !is_starting_ && first_->is_ready(*first_);
+  }
   /// Removes the first one and starts it.
   void start_first() noexcept {
     WaitingRound& round = *first_;
     first_ = round.next;
     round.next = nullptr;
+    is_starting_ = true;
     round.start(round);
+    is_starting_ = false;
   }
   /// Appends a round, unless none waits and it is ready; then returns false.
   [[nodiscard]] bool add(WaitingRound& round) noexcept {
@@ -49,6 +53,7 @@ class WaitingRounds {
  private:
   WaitingRound* first_ = nullptr;
   WaitingRound* last_ = nullptr;
+  bool is_starting_ = false;
 };
 
 /// The awaitable of `co_await session.round(…)`. It is part of the coroutine's frame, so that a round allocates

@@ -162,8 +162,6 @@ class RoundSession
     return this->note_failure(status);
   }
 
-  // --- rounds on a stream of the caller's
-
   template <BoundPair... B>
   static consteval void check_enqueued() {
     static_assert(HasCallersStream<P>,

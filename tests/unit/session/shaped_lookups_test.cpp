@@ -7,6 +7,7 @@
 
 #include <doctest/doctest.h>
 
+#include <cstdint>
 #include <vector>
 
 using namespace rondo;
@@ -47,4 +48,10 @@ TEST_CASE("Without such a policy nothing is counted, and there is nothing to ask
   CHECK(raised([&] { (void)open_shaped<A2A3Sim>(graph, {.saved = "shapes.rondo"}); }).code == Errc::unsupported);
   CHECK(!counts(plain));
   CHECK(counts(counted));
+}
+
+TEST_CASE("The order of two tensors is part of a key, also if their numbers are far apart") {
+  for (const std::uint32_t apart : {1U, 1U << 16U, 1U << 19U}) {
+    CHECK(rondo::detail::size_word(4, 1) != rondo::detail::size_word(4, 1 + apart));
+  }
 }

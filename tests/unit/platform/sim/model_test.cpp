@@ -267,7 +267,8 @@ TEST_CASE("Costs of the chip that are no numbers, and bandwidths of 0, are refus
     for (const double value : {0.0, nan}) CHECK(says(refusal(figure, value), "costs: a bandwidth is not above"));
   }
   for (const auto figure : {&Costs::copy_out_latency_ns, &Costs::dispatch_ns, &Costs::host_factor}) {
-    for (const double value : {infinite, nan}) CHECK(says(refusal(figure, value), "another figure is infinite or no number"));
+    for (const double value : {infinite, nan})
+      CHECK(says(refusal(figure, value), "another figure is infinite or no number"));
   }
 }
 

@@ -175,24 +175,23 @@ std::vector<Tensor> tensors_of(const Graph& graph) {
 
 /// The extents of a tensor for the values that shapes() of a case of rondo.run gives the symbols, by name.
 std::vector<std::int64_t> extents_of(const Graph& graph, const Tensor& tensor,
-                                     const std::map<std::string, std::int64_t>& symbols) {
+                                     const py::dict& symbols) {
   const std::vector<std::string> names = erased::symbols_of(graph.native.tasks);
   std::vector<std::int64_t> values(names.size());
   const auto take = [&](std::int32_t symbol) {
     const std::string& name = names[static_cast<std::size_t>(symbol)];
-    const auto place = symbols.find(name);
-    if (place == symbols.end()) {
+    if (!symbols.contains(name)) {
       fail(Errc::invalid_argument, "tensor '", tensor.name, "': shapes() of the case gives the symbol '", name,
            "' no value");
     }
-    values[static_cast<std::size_t>(symbol)] = place->second;
+    values[static_cast<std::size_t>(symbol)] = py::cast<std::int64_t>(symbols[py::str(name)]);
   };
   std::vector<std::int64_t> extents;
   for (std::size_t d = 0; d < tensor.shape.rank(); ++d) {
     tensor.shape.dim(d).for_each_symbol(take);
     const Dim::Value extent = tensor.shape.evaluate(d, values.data());
     if (!extent.ok || extent.value < 0) {
-      fail(Errc::wrong_size, "tensor '", tensor.name, "': extent ", d, " is no size for the values of shapes()");
+      fail(Errc::wrong_size, "tensor '", tensor.name, "': the extent of dimension ", d, " is no size for the values of shapes()");
     }
     extents.push_back(extent.value);
   }

@@ -67,9 +67,9 @@ void Kernel::run(ArgWord* args) {
       kernel.call(args + 1);
     } catch (py::error_already_set& error) {
       static std::uint64_t exceptions = 0;
-      failed = "Python exception " + std::to_string(++exceptions) + " of this process";
+      failed = "Python exception #" + std::to_string(++exceptions) + ";";
       kernel.raised_.emplace_back(failed, std::make_unique<py::error_already_set>(std::move(error)));
-      // Some are never asked for: those of a session that is dropped, and of tasks that fail after another one.
+      // Those of tasks that fail after another one of their round are never asked for.
       const auto oldest = kernel.raised_.size() > 16 ? std::move(kernel.raised_.front().second) : nullptr;
       if (oldest != nullptr) kernel.raised_.pop_front();
     }
@@ -78,8 +78,9 @@ void Kernel::run(ArgWord* args) {
 }
 
 std::unique_ptr<py::error_already_set> Kernel::take_raised(std::string_view failure) {
-  const auto place = std::ranges::find_if(
+  auto place = std::ranges::find_if(
       raised_, [&](const auto& raised) { return failure.find(raised.first) != std::string_view::npos; });
+  if (place == raised_.end() && failure.ends_with("...") && !raised_.empty()) --place;  // a long name cut the text
   if (place == raised_.end()) return nullptr;
   auto error = std::move(place->second);
   raised_.erase(place);

@@ -167,10 +167,13 @@ class Session {
       return;
     }
     const Transition ends;
-    const py::gil_scoped_release kernels_may_run;
-    if (round_ != nullptr) (void)round_->bindings->finish();
-    (void)session_->wait_all();
-    (void)session_->close();
+    {
+      const py::gil_scoped_release kernels_may_run;
+      if (round_ != nullptr) (void)round_->bindings->finish();
+      (void)session_->wait_all();
+      (void)session_->close();
+    }
+    (void)take_raised(session_->explain(Status{Errc::poisoned}));
   }
 
   [[nodiscard]] const char* platform() const noexcept { return platform_.c_str(); }
@@ -355,6 +358,7 @@ class Session {
     const std::vector<Flight> lent_held = std::exchange(lent_held_, {});
     check(status);
     is_closed_ = true;
+    const auto untold = take_raised(session_->explain(Status{Errc::poisoned}));
     // What the session was made of may refer to the session, and Python cannot see that.
     const auto orchestration = std::exchange(orchestration_, nullptr);
     const py::list kernels = std::exchange(kernel_objects_, py::list());
@@ -410,12 +414,17 @@ class Session {
   [[noreturn, gnu::cold]] void raise(Status status) const {
     if (orchestration_ != nullptr && status.code() == Errc::orchestration_failed) orchestration_->raise_pending();
     const Error::Text text = session_->explain(status);
-    for (const py::handle object : kernel_objects_) {
-      if (status.code() != Errc::kernel_failed) break;
-      const auto raised = py::cast<Kernel&>(object).take_raised(text);
-      if (raised != nullptr) throw py::error_already_set(std::move(*raised));
+    if (status.code() == Errc::kernel_failed) {
+      if (const auto raised = take_raised(text)) throw py::error_already_set(std::move(*raised));
     }
     throw Error(status.code(), text);
+  }
+  /// Takes the exception of a kernel that a text of this session names; null if it names none.
+  [[nodiscard]] std::unique_ptr<py::error_already_set> take_raised(const Error::Text& text) const {
+    for (const py::handle object : kernel_objects_) {
+      if (auto raised = py::cast<Kernel&>(object).take_raised(text)) return raised;
+    }
+    return nullptr;
   }
   [[nodiscard]] static DeviceKind device_kind(const std::string& platform, std::uint32_t device) noexcept {
     constexpr std::int32_t cuda = 2;

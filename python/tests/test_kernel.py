@@ -203,6 +203,31 @@ class KernelTest(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, "x.0. is 4"):
             ticket.wait()
 
+    def test_an_exception_nobody_asks_for_ends_with_its_session(self):
+        class Told(Exception):
+            pass
+
+        raised = []
+
+        def failing(x, y, a):
+            error = Told()
+            raised.append(weakref.ref(error))
+            raise error
+
+        arrays = {"x": np.ones(4, np.float32), "y": np.zeros(4, np.float32)}
+        kernel = rondo.kernel(SAXPY, failing, quiet=True)
+        closed = saxpy_session(kernel, in_flight=2)
+        closed.submit(**arrays)
+        closed.close()
+        dropped = saxpy_session(kernel, in_flight=2)
+        dropped.submit(**arrays)
+        del dropped
+        gc.collect()
+        self.assertEqual([alive() for alive in raised], [None, None])
+        # A name that leaves the text of the failure no room does not hide the exception.
+        long = rondo.kernel(SAXPY, failing, name="k" * 300, quiet=True)
+        self.assertRaises(Told, saxpy_session(long).run_round, **arrays)
+
     def test_a_kernel_lives_as_long_as_its_session_and_no_longer(self):
         def saxpy(x, y, a):
             y += a * x

@@ -151,7 +151,7 @@ rondo_code rondo_graph_add_task(rondo_graph graph, rondo_kernel kernel, const ro
       list.push_back(rondo::c::argument_of(object, record, arguments[n], n));
     }
     const std::string_view text = blocks == nullptr ? "1" : blocks;
-    object.kernels.push_back(found->kernel);
+    if (object.kernels.empty() || object.kernels.back() != found->kernel) object.kernels.push_back(found->kernel);
     const bool is_number = text.find_first_not_of("0123456789") == std::string_view::npos;
     const rondo::TaskId id = rondo::erased::change(object.graph, !is_number, [&](rondo::erased::Graph& g) {
       return add_task(g, record, parse_extent(g, text), list);

@@ -42,7 +42,8 @@ namespace detail {
 }  // namespace detail
 
 /// Converts DOT to SVG with Graphviz's `dot`, which must be installed. Waits for it, at most for `limit`.
-/// @throws Error unsupported if there is no `dot`, out_of_resources if it fails
+/// @throws Error unsupported if there is no `dot`, out_of_resources if it fails, invalid_argument if a temporary file
+/// cannot be written or read
 inline void draw_dot(std::ostream& out, const std::string& dot,
                      std::chrono::milliseconds limit = std::chrono::minutes{10}) {
   const measure::detail::ArtifactFolder folder{std::string{}};

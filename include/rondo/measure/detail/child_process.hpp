@@ -131,7 +131,7 @@ inline int kill_group(pid_t leader) noexcept {
   }
   outcome.seconds = std::chrono::duration<double>(Clock::now() - began).count();
   outcome.status = kill_group(child);
-  if (outcome.status == -1) {
+  if (outcome.status == -1 && outcome.start_error == 0 && !outcome.timed_out && !outcome.stopped) {
     throw Error(Errc::out_of_resources,
                 Error::Text("how a child process ended is unknown, since this program ignores SIGCHLD or waits for all "
                             "its children; leave the signal and the waiting to their defaults"));

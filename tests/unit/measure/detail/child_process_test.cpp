@@ -8,6 +8,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <csignal>
 #include <string>
 #include <thread>
@@ -41,6 +42,7 @@ TEST_CASE("A child's output and status are what it wrote and how it ended") {
 TEST_CASE("It is an error that the system does not keep how a child ended") {
   const auto before = std::signal(SIGCHLD, SIG_IGN);
   CHECK_THROWS_WITH_AS((void)shell("exit 3"), doctest::Contains("this program ignores SIGCHLD"), Error);
+  CHECK(run_child({"/no/such/program"}, {}).start_error == ENOENT);
   (void)std::signal(SIGCHLD, before);
 }
 

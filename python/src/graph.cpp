@@ -174,8 +174,7 @@ std::vector<Tensor> tensors_of(const Graph& graph) {
 }
 
 /// The extents of a tensor for the values that shapes() of a case of rondo.run gives the symbols, by name.
-std::vector<std::int64_t> extents_of(const Graph& graph, const Tensor& tensor,
-                                     const py::dict& symbols) {
+std::vector<std::int64_t> extents_of(const Graph& graph, const Tensor& tensor, const py::dict& symbols) {
   const std::vector<std::string> names = erased::symbols_of(graph.native.tasks);
   std::vector<std::int64_t> values(names.size());
   const auto take = [&](std::int32_t symbol) {
@@ -191,7 +190,8 @@ std::vector<std::int64_t> extents_of(const Graph& graph, const Tensor& tensor,
     tensor.shape.dim(d).for_each_symbol(take);
     const Dim::Value extent = tensor.shape.evaluate(d, values.data());
     if (!extent.ok || extent.value < 0) {
-      fail(Errc::wrong_size, "tensor '", tensor.name, "': the extent of dimension ", d, " is no size for the values of shapes()");
+      fail(Errc::wrong_size, "tensor '", tensor.name, "': the extent of dimension ", d,
+           " is no size for the values of shapes()");
     }
     extents.push_back(extent.value);
   }

@@ -105,7 +105,11 @@ Status ShapedSession<P, Policies, Capacity, Depth>::change_shape(launch::KeyView
                                                                  std::span<const std::int64_t> values,
                                                                  std::unique_ptr<Entry>*& found) noexcept {
   const std::uint64_t delivered = this->delivered();
-  if (!Flights::is_queued || resets_workspace_) this->deliver_until(this->never);
+  if constexpr (!Flights::is_queued) {
+    (void)this->wait_all();  // of run_round(), after which nothing starts the rounds that coroutines await
+  } else if (resets_workspace_) {
+    this->deliver_until(this->never);
+  }
   if (has_delivered(delivered)) return Status{Errc::busy};  // submitted anew, which asks for a refusal
   if (const Status status = refusal(); !status) return status;
   entries_.forget_last();

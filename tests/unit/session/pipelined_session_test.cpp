@@ -336,7 +336,9 @@ TEST_CASE("A device that is lost while a session waits after a refused step pois
       CHECK(session.poisoned());
       g.script.fail_on.clear();
       (void)g.script.take();
-      CHECK(g.run(session).code() == Errc::poisoned);
+      const Status later = g.run(session);
+      CHECK(later.code() == Errc::poisoned);
+      CHECK(test::says(session.explain(later), "The failure: "));
       CHECK(g.script.take().empty());  // such a platform is only asked to wait and to release
       CHECK(session.rounds() == 1);
     };

@@ -23,7 +23,6 @@ using ThreadHandle = pthread_t;
 
 namespace detail {
 
-[[nodiscard]] inline ThreadHandle this_thread() noexcept { return pthread_self(); }
 /// Restricts a thread to these cores. Returns whether they exist and the system allowed it.
 inline bool set_cores(ThreadHandle thread, std::span<const std::uint32_t> cores) noexcept {
   cpu_set_t set;
@@ -41,7 +40,6 @@ using ThreadHandle = std::thread::native_handle_type;
 
 namespace detail {
 
-[[nodiscard]] inline ThreadHandle this_thread() noexcept { return {}; }
 inline bool set_cores(ThreadHandle, std::span<const std::uint32_t>) noexcept { return false; }
 
 }  // namespace detail
@@ -59,15 +57,17 @@ inline void run_on(std::thread& thread, std::span<const std::uint32_t> cores, st
   if (!detail::set_cores(thread.native_handle(), cores.subspan(which, 1))) refuse_core(cores, which);
 }
 
-/// Tries each of these cores in a thread of its own. @throws Error invalid_argument, out_of_resources
-inline void check_cores(std::span<const std::uint32_t> cores) {
-  if (cores.empty()) return;
-  std::size_t which = 0;
+/// Tries the cores of a team's threads, whose first is the caller. @throws Error invalid_argument, out_of_resources
+inline void check_cores([[maybe_unused]] std::span<const std::uint32_t> cores) {
+#if defined(__linux__)
+  std::size_t which = 1;
+  if (cores.size() <= which) return;
   const auto try_each = [&]() noexcept {
-    while (which < cores.size() && detail::set_cores(detail::this_thread(), cores.subspan(which, 1))) ++which;
+    while (which < cores.size() && detail::set_cores(pthread_self(), cores.subspan(which, 1))) ++which;
   };
   start_thread(try_each, "a thread that tries the cores").join();
-  if (which != cores.size()) refuse_core(cores, which);
+  if (which < cores.size()) refuse_core(cores, which);
+#endif
 }
 
 }  // namespace rondo::platform::host

@@ -73,7 +73,7 @@ class Onboard : public streams::DevicePlatform<A, onboard::Parts<A>, RoundEvents
   ~Onboard() { (void)close(true); }
 
   /// Deals the tasks of a graph to the streams on which it is captured. A graph that is dealt already, or has loops, is
-  /// returned as it is. @throws Error invalid_argument if a kernel states an invalid cost
+  /// returned as it is. @throws Error invalid_argument if a kernel or the options state an invalid cost
   [[nodiscard]] static FrozenGraph deal(FrozenGraph graph, const Options& options) {
     const graph::GraphView view = graph.view();
     if (!options.capture || options.wait_after_each_task || view.lanes != nullptr) return graph;
@@ -96,9 +96,7 @@ class Onboard : public streams::DevicePlatform<A, onboard::Parts<A>, RoundEvents
       const OnOwnStream own(device_, true);
       try {
         device_.create_stream();  // unloading the last program has destroyed it
-        device_.work_begins();
-        void* const at = reinterpret_cast<void*>(block.address());  // NOLINT: an address for the runtime
-        device_.must("aclrtMemsetAsync", device_.calls().set_async(at, size.value, 0, size.value, device_.stream()));
+        clear(block.address(), size.value);
         // The memory may next be used on another stream.
         device_.must("aclrtSynchronizeStreamWithTimeout", device_.wait());
       } catch (...) {
@@ -219,9 +217,19 @@ class Onboard : public streams::DevicePlatform<A, onboard::Parts<A>, RoundEvents
     }
     return first == onboard::code_ok ? Status{} : this->noted("unloading", first);
   }
+  /// Begins to set memory to zero; what the host maps, at once.
+  void clear(std::uint64_t address, std::uint64_t size) {
+    if (void* const host = memory_.host_address(address); host != nullptr) {
+      std::memset(host, 0, size);
+      return;
+    }
+    device_.work_begins();
+    void* const at = reinterpret_cast<void*>(address);  // NOLINT: an address for the runtime
+    device_.must("aclrtMemsetAsync", device_.calls().set_async(at, size, 0, size, device_.stream()));
+  }
   /// Sets the tensors that a program reads before it writes them to zero, where another program may have left results.
   void clear_inputs(const graph::GraphView& view, args::ArgsTable& args) {
-    device_.work_begins();
+    std::vector<bool> is_cleared(view.tensors.size());
     for (std::uint32_t t = 0; t < view.tasks.size(); ++t) {
       const std::byte* const block = args.bytes() + (args.block(t, 0) - args.words()) * std::ptrdiff_t{sizeof(ArgWord)};
       for (const graph::ArgRecord& arg : view.args_of(view.tasks[t])) {
@@ -229,12 +237,11 @@ class Onboard : public streams::DevicePlatform<A, onboard::Parts<A>, RoundEvents
         const std::uint64_t size = view.tensors[arg.tensor].bytes;
         const graph::TensorRecord& root = view.tensors[graph::root_of(view.tensors, arg.tensor)];
         const bool is_read = root.is_defined_at_start() && !is_carried_in_args(root.direction);
-        if (!is_read || root.is_outside_arena() || size == 0) continue;
+        if (!is_read || size == 0 || is_cleared[arg.tensor]) continue;
+        is_cleared[arg.tensor] = true;
         std::uint64_t address = 0;
         std::memcpy(&address, block + arg.offset, sizeof(address));
-        const char* call = "";
-        const onboard::AclError code = zeros_.fill(address, size, device_.stream(), call);
-        device_.must(call, code);
+        clear(address, size);
       }
     }
   }

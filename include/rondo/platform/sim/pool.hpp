@@ -58,7 +58,7 @@ class Pool {
   Pool(const Options& options, const arch::Chip& chip) : options_{options} {
     const std::uint32_t wanted = options.threads != 0 ? options.threads : host_cores();
     threads_ = std::min(wanted, chip.blocks);
-    host::check_cores(options.team.cores);
+    host::check_cores(std::span(options.team.cores).first(std::min<std::size_t>(threads_, options.team.cores.size())));
   }
 
   template <class Graph>

@@ -293,10 +293,10 @@ class InFlight {
       recompute_ranges();
     }
   }
-  /// Delivers the rounds in flight before `round`, for a round that comes next. Those that coroutines await come after
-  /// it, so that it does not wait for ever.
-  void deliver_until(std::uint64_t round) noexcept {
-    const bool before = std::exchange(is_next_waiting_, true);
+  /// Delivers the rounds in flight before `round`, for a round that comes next. `is_first`: those that coroutines await
+  /// come after it, so that it does not wait for ever.
+  void deliver_until(std::uint64_t round, bool is_first = true) noexcept {
+    const bool before = std::exchange(is_next_waiting_, is_first);
     while (in_flight_ != 0 && delivered() < round) deliver_oldest();
     is_next_waiting_ = before;
   }

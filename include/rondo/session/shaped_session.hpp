@@ -234,11 +234,7 @@ class ShapedSession : public detail::SessionBase<ShapedSession<P, Policies, Capa
   static void note_refused() noexcept {}  // there is no hold()
   Status without_text(Status status) noexcept { return failed_ = Status{Errc::abandoned}, status; }  // text_ is older
   [[gnu::cold]] void fail(Status status, std::size_t slot) noexcept {
-    if (!status.poisoned()) {
-      status = platform_.wait();  // no work of the round may remain
-      if (!status.poisoned()) return;
-      this->poison(detail::explain_status(interface(), status, 0, detail::failure_text_of(platform_)));
-    }
+    if (!status.poisoned() && !(status = platform_.wait()).poisoned()) return;  // no work of the round may remain
     state_ = State::poisoned;
     entries_.forget_last();  // so that every round checks the state
     if (slot < slots && in_slot_[slot] != nullptr) explain_failure(*in_slot_[slot], status);

@@ -96,7 +96,7 @@ template <Platform P, class Policies, class Capacity, std::size_t Depth>
 void ShapedSession<P, Policies, Capacity, Depth>::explain_failure(const Entry& entry, Status status) noexcept {
   const std::uint64_t what = shared_.refusal_detail;
   (void)keep(status, detail::explain_status(entry.view(), status, what, entry.instances().failure_text(platform_)));
-  if (status.poisoned()) this->poison(text_);
+  if (this->poisoned()) this->poison(text_);
 }
 
 template <Platform P, class Policies, class Capacity, std::size_t Depth>
@@ -105,11 +105,8 @@ Status ShapedSession<P, Policies, Capacity, Depth>::change_shape(launch::KeyView
                                                                  std::span<const std::int64_t> values,
                                                                  std::unique_ptr<Entry>*& found) noexcept {
   const std::uint64_t delivered = this->delivered();
-  if constexpr (!Flights::is_queued) {
-    (void)this->wait_all();  // of run_round(), after which nothing starts the rounds that coroutines await
-  } else if (resets_workspace_) {
-    this->deliver_until(this->never);
-  }
+  // Without a queue only run_round() waits here, and nothing starts the rounds that coroutines await after it.
+  if (!Flights::is_queued || resets_workspace_) this->deliver_until(this->never, Flights::is_queued);
   if (has_delivered(delivered)) return Status{Errc::busy};  // submitted anew, which asks for a refusal
   if (const Status status = refusal(); !status) return status;
   entries_.forget_last();

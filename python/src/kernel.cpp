@@ -69,7 +69,7 @@ void Kernel::run(ArgWord* args) {
       static std::uint64_t exceptions = 0;
       failed = "Python exception #" + std::to_string(++exceptions) + ";";
       kernel.raised_.emplace_back(failed, std::make_unique<py::error_already_set>(std::move(error)));
-      // Those of tasks that fail after another one of their round are never asked for.
+      // No session takes those of tasks that fail after the first one of their round.
       const auto oldest = kernel.raised_.size() > 16 ? std::move(kernel.raised_.front().second) : nullptr;
       if (oldest != nullptr) kernel.raised_.pop_front();
     }

@@ -21,8 +21,8 @@ namespace rondo::python {
 /// A kernel that Python brings: the address of a function, or a function of Python itself.
 ///
 /// Lifetime: graphs and sessions that use it keep it. Errors: an exception of a Python function is kept until the
-/// session's round has ended, and raised there. The text of the session's failure has its number, since several
-/// sessions may use the kernel.
+/// session's round has ended, and raised there. The text of the session's failure contains its number, so that each
+/// session finds its own.
 class Kernel {
  public:
   /// `function`: a callable that takes the kernel's arguments; or, with an `address`, what owns the `void
@@ -44,7 +44,7 @@ class Kernel {
   pybind11::object function_;
   std::unique_ptr<erased::SignatureKernel> record_;
   std::vector<pybind11::dtype> dtypes_;  ///< by parameter, of tensors
-  /// What the function raised and nobody has asked for, with the names that failures have for it.
+  /// The exceptions that no session has taken yet, each with its words in the text of a failure.
   std::deque<std::pair<std::string, std::unique_ptr<pybind11::error_already_set>>> raised_;
 };
 

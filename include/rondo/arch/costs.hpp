@@ -36,7 +36,7 @@ struct Costs {
   double host_factor = not_given;     ///< time of a block on the chip / its time on the host
 
   /// Returns these costs, with each figure that is not given taken from `other`. @throws Error invalid_argument if a
-  /// figure is out of range or no number
+  /// bandwidth is 1e-6 GB/s or less, another figure 1e18 or more, or any NaN
   [[nodiscard]] constexpr Costs or_else(const Costs& other) const {
     constexpr double Costs::* figures[] = {
         &Costs::copy_in_gbps,    &Costs::copy_out_gbps, &Costs::memory_gbps,  // the bandwidths

@@ -56,7 +56,7 @@ struct TensorRecord {
   std::uint32_t viewed_at = 0;            ///< for a view: the number of tasks when it was made
   std::uint32_t symbolic = not_symbolic;  ///< the number of its shape among TaskGraph::symbolic_sizes()
   static constexpr std::uint32_t not_symbolic = 0xFFFF'FFFF;
-  std::uint64_t view_first = 0;  ///< for a view: the index of its first element in `view_of`; unknown with symbols
+  std::uint64_t view_first = 0;  ///< for a view: its first element in `view_of`; with symbols, set by instantiate()
   RoundValue value{};            ///< for a session_value
 
   [[nodiscard]] constexpr bool is_symbolic() const noexcept { return symbolic != not_symbolic; }
@@ -90,13 +90,13 @@ struct TensorRecord {
 struct SymbolicSize {
   enum class Of : std::uint8_t {
     tensor,   ///< the shape of `tensor`
-    view,     ///< the first element of the view `tensor` in its source, the tensor `task`
+    view,     ///< the first element of the view `tensor`, counted in its source `task`
     blocks,   ///< the number of blocks of `task`
     reshape,  ///< the shape that `task` gives to `tensor`; see reshape()
     value,    ///< of `task`: a value of a library call, or the most repetitions of a loop
   };
   Of of = Of::tensor;
-  std::uint32_t task = 0;  ///< by TaskId, unless it is of a view
+  std::uint32_t task = 0;  ///< by TaskId; for a view, its source, by TensorId
   std::uint32_t tensor = 0;
   SymbolicShape shape{};  ///< of rank 1 unless it is a shape
 };

@@ -127,9 +127,9 @@ class TaskGraph {
     declare_view(tensor.key, source.key, first, where);
   }
 
-  /// Gives `tensor`, or the source of a view, memory that it shares with no other tensor, so that its contents last
-  /// from round to round: for an input that will be held, or a workspace to inspect. Residents are always kept. @throws
-  /// Error invalid_argument: a tensor of another graph
+  /// Gives `tensor`, or for a view the tensor that owns its memory, memory that no other tensor shares, so that its
+  /// contents last from round to round: for an input that will be held, or a workspace to inspect. Residents are always
+  /// kept. @throws Error invalid_argument: a tensor of another graph
   template <Element T, Direction D>
   constexpr void keep(TensorHandle<T, D> tensor, Where where = Where::current()) {
     graph::TensorRecord& record = record_of("keep", tensor.key, where);
@@ -246,8 +246,9 @@ class TaskGraph {
   /// times; docs/loops.md says which side reads it. A repetition finds the tensors as the previous one left them. Loops
   /// nest up to `most_loop_depth` deep. `expected`: the number of repetitions that predictions assume; 0: `most`.
   /// Returns the task that decides. An edge to or from a task of the loop orders the whole loop. If `body` throws, what
-  /// it added is removed; do not use its handles, which name what is added next. Include graph/loops.hpp. @throws Error
-  /// invalid_argument: names the condition, and what is wrong with it or with the body; limit_exceeded
+  /// it added is removed. Do not use handles that it made: what is added next gets the same numbers. Include
+  /// graph/loops.hpp. @throws Error invalid_argument: names the condition, and what is wrong with it or with the body;
+  /// limit_exceeded
   template <class T, Direction D, class Body>
   constexpr TaskId repeat_until(TensorHandle<T, D> condition, Extent most, Body&& body, double expected = 0,
                                 Where where = Where::current());

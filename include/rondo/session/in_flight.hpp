@@ -77,7 +77,8 @@ class InFlight {
     while (delivered() <= round) deliver_oldest();
     return outcome(round);
   }
-  /// Waits until all rounds are delivered, also those that completions submit. @returns the first failure of any round
+  /// Waits until all rounds are delivered, also those that completions and coroutines submit. @returns the first
+  /// failure of any round
   Status wait_all() noexcept {
     while (in_flight_ != 0) deliver_oldest();
     return first_failure_;
@@ -293,8 +294,8 @@ class InFlight {
       recompute_ranges();
     }
   }
-  /// Delivers the rounds in flight before `round`, for a round that comes next. `is_first`: those that coroutines await
-  /// come after it, so that it does not wait for ever.
+  /// Delivers the rounds in flight with numbers below `round`, for a round that waits. `is_first`: rounds that
+  /// coroutines await are not submitted meanwhile, so that the wait ends.
   void deliver_until(std::uint64_t round, bool is_first = true) noexcept {
     const bool before = std::exchange(is_next_waiting_, is_first);
     while (in_flight_ != 0 && delivered() < round) deliver_oldest();
@@ -326,7 +327,7 @@ class InFlight {
       note_failure(round, slot, status = status.poisoning());  // later rounds may have used its results
     notify_round_end<Policies>(observer, RoundIndex{round}, status, derived().platform());
     rounds_[slot].on_done.call(status);
-    // A round that delivers others when it starts leaves those after it to the next delivery, so that this one ends.
+    // If starting one has delivered others, the next delivery starts the rest, so that this one ends.
     while (waiting_.has_ready() && (delivered() == round + 1 || in_flight_ == 0)) waiting_.start_first();
   }
   [[gnu::cold]] void note_failure(std::uint64_t round, std::uint32_t slot, Status status) noexcept {
@@ -379,7 +380,7 @@ class InFlight {
   Status first_failure_;
   std::uint64_t first_ticket_ = next_session_number() * 0x9E37'79B9'7F4A'7C15U;  ///< far from those of other sessions
   WaitingRounds waiting_;
-  bool is_next_waiting_ = false;  ///< whether a round that comes before all of these waits, too
+  bool is_next_waiting_ = false;  ///< whether a round waits that is to be submitted before these
 };
 
 }  // namespace rondo::detail

@@ -44,13 +44,13 @@ class SessionState;
 /// `Derived` has `run_round(…)`; `interface()`; `explain(Status)`; `check_bytes(tensor, size)`; `rounds()`, the number
 /// of rounds that succeeded; `round_number()`, the number of the next round; `next_slot()`, its slot; `in_flight()`;
 /// `wait_until_idle()`, which waits for the rounds in flight and returns ok if the session is usable;
-/// `note_failure(Status)`, which returns the status; `without_text(Status)`, the same for a status without a text of
-/// its own; `refuse_stale(tensor, Staleness)`, which returns the status of a round that is refused for it;
-/// `scatter_when_delivered(slot, strided)`; `others_`, its tensors outside the arena; `find_resident(key, address)`,
-/// `note_uploads()` after a change of `uploaded_`; and the steps of close(): `finish_all()` waits for the rounds in
-/// flight, and returns a failure of theirs that nothing else returns, `drop_open_round()` ends a round taken step by
-/// step, `wait_for_device()`, `close_queue()`, `close_instances()`, `release_arena()`, `note_released(block, size)` and
-/// `note_closed()`.
+/// `note_failure(Status)`, which returns the status; `without_text(Status)`, which returns the status, and keeps an
+/// earlier text from describing it; `refuse_stale(tensor, Staleness)`, which returns the status of a round that is
+/// refused for it; `scatter_when_delivered(slot, strided)`; `others_`, its tensors outside the arena;
+/// `find_resident(key, address)`, `note_uploads()` after a change of `uploaded_`; and the steps of close():
+/// `finish_all()` waits for the rounds in flight, and returns a failure of theirs that nothing else returns,
+/// `drop_open_round()` ends a round taken step by step, `wait_for_device()`, `close_queue()`, `close_instances()`,
+/// `release_arena()`, `note_released(block, size)` and `note_closed()`.
 template <class Derived, rondo::Platform P, class Policies>
 class SessionBase {
   static_assert(check_platform<P>());

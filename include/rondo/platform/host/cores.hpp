@@ -57,7 +57,8 @@ inline void run_on(std::thread& thread, std::span<const std::uint32_t> cores, st
   if (!detail::set_cores(thread.native_handle(), cores.subspan(which, 1))) refuse_core(cores, which);
 }
 
-/// Tries the cores of a team's threads, whose first is the caller. @throws Error invalid_argument, out_of_resources
+/// Checks that threads may run on the cores, except on the first, which is the caller's. @throws Error
+/// invalid_argument, out_of_resources
 inline void check_cores([[maybe_unused]] std::span<const std::uint32_t> cores) {
 #if defined(__linux__)
   std::size_t which = 1;

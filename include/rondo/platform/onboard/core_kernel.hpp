@@ -39,7 +39,7 @@ struct CoreLimits {
 /// the stream on which each round launches it.
 ///
 /// Lifetime: immovable; the device outlives it, and the mailboxes outlive release(). Thread safety: the session's.
-/// Errors: the constructor throws. Cost of a launch: one call.
+/// Errors: the constructor throws. Cost of a launch: one call of the runtime, or three with a caller's stream.
 class CoreKernel {
  public:
   static constexpr std::string_view name = "rondo_dispatch";

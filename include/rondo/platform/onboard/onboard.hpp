@@ -217,7 +217,7 @@ class Onboard : public streams::DevicePlatform<A, onboard::Parts<A>, RoundEvents
     }
     return first == onboard::code_ok ? Status{} : this->noted("unloading", first);
   }
-  /// Begins to set memory to zero; what the host maps, at once.
+  /// Puts the zeroing of memory on the stream. Memory that the host maps is zero on return.
   void clear(std::uint64_t address, std::uint64_t size) {
     if (void* const host = memory_.host_address(address); host != nullptr) {
       std::memset(host, 0, size);
@@ -227,7 +227,7 @@ class Onboard : public streams::DevicePlatform<A, onboard::Parts<A>, RoundEvents
     void* const at = reinterpret_cast<void*>(address);  // NOLINT: an address for the runtime
     device_.must("aclrtMemsetAsync", device_.calls().set_async(at, size, 0, size, device_.stream()));
   }
-  /// Sets the tensors that a program reads before it writes them to zero, where another program may have left results.
+  /// Zeroes the tensors that a program reads before it writes them: an earlier program may have left results there.
   void clear_inputs(const graph::GraphView& view, args::ArgsTable& args) {
     std::vector<bool> is_cleared(view.tensors.size());
     for (std::uint32_t t = 0; t < view.tasks.size(); ++t) {
@@ -245,8 +245,8 @@ class Onboard : public streams::DevicePlatform<A, onboard::Parts<A>, RoundEvents
       }
     }
   }
-  /// Runs a program once, so that no round pays for its first run. Not run are a program that is loaded later, over
-  /// memory in use, and one with collectives, since its ranks may not all have their memory in use.
+  /// Runs a program once, so that no round pays for its first run. Does not run a program that is loaded later, over
+  /// memory in use, nor one with collectives: where some ranks use their memory already, only the others would run it.
   void begin(Program& program, const graph::GraphView& view, args::ArgsTable& args) {
     loaded_.reserve(loaded_.size() + 1);
     if (program.host_decides()) callers_.host_decides_loops();

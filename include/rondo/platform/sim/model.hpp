@@ -43,8 +43,8 @@ namespace rondo::platform::sim {
 /// It does not model the host's own work between rounds, contention for memory, caches, overlap of copies with tasks,
 /// or effects of the data.
 ///
-/// Thread safety: that of the session. Errors: the constructor, for a cost of Options that is out of range, and load(),
-/// for a stated one, throw invalid_argument. Cost: a round allocates nothing, and reads the clock only to measure.
+/// Thread safety: that of the session. Errors: invalid_argument, from the constructor if a cost of Options is out of
+/// range, from load() if a stated one is. Cost: a round allocates nothing, and reads the clock only to measure.
 class Model {
  public:
   static constexpr const char* name = "model";

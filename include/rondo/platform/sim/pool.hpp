@@ -40,11 +40,12 @@ namespace rondo::platform::sim {
 ///
 /// A loop is one task of the schedule: its tasks run on one thread, next to independent tasks on others.
 ///
-/// Thread safety: that of the session; the counters below must not be read while rounds are in flight, unless they say
-/// so. Errors: load() and, with a learned schedule, the last learning round start threads; if they cannot be started,
-/// load() throws out_of_resources, and the learning round continues with one thread. A kernel that throws ends the
-/// round with kernel_failed, a stop request ends it with stopped; later tasks are skipped. Cost per round: no
-/// allocation, no lock, no clock, except in rounds that are timed; a system call only to wake sleeping threads.
+/// Thread safety: that of the session; do not read the counters below while rounds are in flight, except those whose
+/// comments allow it. Errors: load() and, with a learned schedule, the last learning round start threads; if they
+/// cannot be started, load() throws out_of_resources, and the learning round continues with one thread. A kernel that
+/// throws ends the round with kernel_failed, a stop request ends it with stopped; later tasks are skipped. Cost per
+/// round: no allocation, no lock, no clock, except in rounds that are timed; a system call only to wake sleeping
+/// threads.
 class Pool {
  public:
   static constexpr const char* name = "pool";
@@ -54,7 +55,8 @@ class Pool {
   using Options = PoolOptions;
   using Program = PoolProgram;
 
-  /// Takes at most as many threads as the chip has blocks. @throws Error invalid_argument if the host lacks a core
+  /// Takes at most as many threads as the chip has blocks. @throws Error invalid_argument if a core cannot be used;
+  /// out_of_resources
   Pool(const Options& options, const arch::Chip& chip) : options_{options} {
     const std::uint32_t wanted = options.threads != 0 ? options.threads : host_cores();
     threads_ = std::min(wanted, chip.blocks);

@@ -171,7 +171,7 @@ class PoolProgram {
   [[nodiscard]] std::uint32_t searches() const noexcept { return searches_; }
 
   // For rounds that overlap with rounds of other programs; see Pool::overlap().
-  /// Its rounds will probably overlap with others soon, so that the next one needs no threads of its own.
+  /// Announces that rounds will probably overlap soon: the next one starts no threads of its own.
   void expect_overlap() noexcept { expects_overlap_ = true; }
   /// From now on, `shared` runs the program's rounds, which are those of `slot`. Precondition: no round is under way.
   void run_on(Replay& shared, std::uint32_t slot) noexcept {

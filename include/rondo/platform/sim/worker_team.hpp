@@ -18,7 +18,7 @@ namespace rondo::platform::sim {
 
 /// The options of a team of threads.
 struct TeamOptions {
-  std::vector<std::uint32_t> cores = {};  ///< thread i > 0 runs only on cores[i]; without an entry, on any core
+  std::vector<std::uint32_t> cores = {};  ///< thread i, from 1 on, runs only on cores[i], if there is one
   SpinLimits spins = {};                  ///< for how long threads spin before they sleep
 };
 

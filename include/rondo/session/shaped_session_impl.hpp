@@ -105,7 +105,7 @@ Status ShapedSession<P, Policies, Capacity, Depth>::change_shape(launch::KeyView
                                                                  std::span<const std::int64_t> values,
                                                                  std::unique_ptr<Entry>*& found) noexcept {
   const std::uint64_t delivered = this->delivered();
-  // Without a queue only run_round() waits here. Rounds that coroutines await start now, since nothing starts them later.
+  // Without a queue only run_round() waits here. Rounds that coroutines await start now, or nothing will start them.
   if (!Flights::is_queued || resets_workspace_) this->deliver_until(this->never, Flights::is_queued);
   if (has_delivered(delivered)) return Status{Errc::busy};  // submitted anew, which asks for a refusal
   if (const Status status = refusal(); !status) return status;

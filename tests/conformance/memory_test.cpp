@@ -181,6 +181,7 @@ TEST_CASE_TEMPLATE("Random graphs give the same with shared memory as with none"
   CAPTURE(apart);
   constexpr bool is_as_tight = T::P::Arch::tensor_alignment <= arch::A2A3::tensor_alignment;
   if (std::is_same_v<typename T::Planner, memory::Greedy> && is_as_tight) CHECK(shared <= apart);
-  constexpr std::uint64_t least = memory::keeps_ports_apart<typename T::Planner> ? 5 : 10;  // percent that it saves
+  constexpr std::uint64_t least =
+      memory::detail::call_of<typename T::Planner>.ports_last ? 5 : 10;  // percent that it saves
   if (T::P::concurrency == memory::Concurrency::sequential) CHECK(shared * 100 < apart * (100 - least));
 }

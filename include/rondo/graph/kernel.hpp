@@ -183,9 +183,7 @@ concept HasKernelName = requires {
 
 /// The type of core that runs the kernel: `static constexpr auto core = rondo::CoreType::vector;`
 template <class K>
-concept HasCore = requires {
-  { K::core } -> std::convertible_to<CoreType>;
-};
+concept HasCore = std::convertible_to<decltype(K::core), CoreType>;
 
 /// The body of the kernel for simulation: one `static void run(...)` whose parameters are In, Out, InOut, Scratch,
 /// scalars of at most 8 bytes, or Block.
@@ -201,28 +199,20 @@ concept StatesCost = requires { &K::cost; };
 /// Optional: `static constexpr rondo::InPlace in_place{.out = 1, .in = 0};`. If no later task uses the In, the planner
 /// gives both parameters the same memory.
 template <class K>
-concept WorksInPlace = requires {
-  { K::in_place } -> std::convertible_to<InPlace>;
-};
+concept WorksInPlace = std::convertible_to<decltype(K::in_place), InPlace>;
 
 /// Optional: `static constexpr rondo::Zeros zeros{.parameter = 2};`. This workspace is zeroed.
 template <class K>
-concept WantsZeros = requires {
-  { K::zeros } -> std::convertible_to<Zeros>;
-};
+concept WantsZeros = std::convertible_to<decltype(K::zeros), Zeros>;
 
 /// Optional, for devices whose blocks have threads: `static constexpr std::uint32_t threads = 128;`.
 template <class K>
-concept StatesThreads = requires {
-  { K::threads } -> std::convertible_to<std::uint32_t>;
-};
+concept StatesThreads = std::convertible_to<decltype(K::threads), std::uint32_t>;
 
 /// Optional, for the same devices: the bytes of memory that the threads of a block share, in addition to what the
 /// kernel itself declares: `static constexpr std::uint32_t shared_bytes = 4096;`.
 template <class K>
-concept StatesSharedBytes = requires {
-  { K::shared_bytes } -> std::convertible_to<std::uint32_t>;
-};
+concept StatesSharedBytes = std::convertible_to<decltype(K::shared_bytes), std::uint32_t>;
 
 /// Optional, for kernels with 32-bit indices: `using Wide = AxpyOfManyElements;`, the kernel that runs instead if a
 /// tensor has 2^31 elements or more.

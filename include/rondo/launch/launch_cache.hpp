@@ -25,12 +25,7 @@ struct Lru {
 };
 
 /// Does not count lookups.
-struct NoCounts {
-  constexpr void hit_last() noexcept {}
-  constexpr void hit_table() noexcept {}
-  constexpr void missed() noexcept {}
-  constexpr void evicted() noexcept {}
-};
+struct NoCounts {};
 
 /// Counts lookups.
 struct Counts {
@@ -38,11 +33,6 @@ struct Counts {
   std::uint64_t hits_in_table = 0;  ///< rounds of other shapes in the cache
   std::uint64_t misses = 0;         ///< rounds of new shapes
   std::uint64_t evictions = 0;      ///< entries removed to make room
-
-  constexpr void hit_last() noexcept { ++hits_on_last; }
-  constexpr void hit_table() noexcept { ++hits_in_table; }
-  constexpr void missed() noexcept { ++misses; }
-  constexpr void evicted() noexcept { ++evictions; }
 };
 
 /// Maps the shapes of a round to the entry that holds what its launch needs. The last entry found is compared first;
@@ -76,7 +66,7 @@ class LaunchCache {
   /// Returns the entry that was found last if it has this key; otherwise nullptr: call find_in_table() then.
   [[nodiscard, gnu::always_inline]] Entry* find_last(KeyView key) noexcept {
     if (key.size() == last_size_ && same_words(key.data(), last_->words(), key.size())) {
-      count_.hit_last();
+      if constexpr (counts_lookups) ++count_.hits_on_last;
       return &last_->entry;
     }
     return nullptr;
@@ -85,10 +75,10 @@ class LaunchCache {
   /// that try the last entry first need not save registers.
   [[nodiscard, gnu::noinline]] Entry* find_in_table(KeyView key) noexcept {
     if (Node* const node = look_up(hash_of(key.data(), key.size()), key)) {
-      count_.hit_table();
+      if constexpr (counts_lookups) ++count_.hits_in_table;
       return &use(*node);
     }
-    count_.missed();
+    if constexpr (counts_lookups) ++count_.misses;
     return nullptr;
   }
   void forget_last() noexcept {
@@ -111,7 +101,7 @@ class LaunchCache {
     // Nothing below throws.
     if (victim != nullptr) {
       erase(*victim);
-      count_.evicted();
+      if constexpr (counts_lookups) ++count_.evictions;
     }
     std::size_t i = hash & mask_;
     while (cells_[i].node != nullptr) i = (i + 1) & mask_;
@@ -143,6 +133,7 @@ class LaunchCache {
   [[nodiscard]] const Count& counts() const noexcept { return count_; }
 
  private:
+  static constexpr bool counts_lookups = std::is_same_v<Count, Counts>;
   /// A link of the list in order of use, a ring that `ends_` closes.
   struct Link {
     Link* newer;

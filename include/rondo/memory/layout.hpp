@@ -10,7 +10,6 @@
 #include <concepts>
 #include <cstdint>
 #include <span>
-#include <type_traits>
 #include <vector>
 
 namespace rondo::memory {
@@ -21,18 +20,8 @@ struct DefaultPlanner;
 struct Disjoint;
 template <class P>
 struct PortsLast;
-
 template <class P>
 struct ResidentsFirst;
-
-template <class Planner>
-inline constexpr bool keeps_ports_apart = false;
-template <>
-inline constexpr bool keeps_ports_apart<Disjoint> = true;
-template <class P>
-inline constexpr bool keeps_ports_apart<PortsLast<P>> = true;
-template <class P>
-inline constexpr bool keeps_ports_apart<ResidentsFirst<P>> = keeps_ports_apart<P>;
 
 struct Problem;
 struct Plan;
@@ -94,7 +83,12 @@ inline constexpr PlannerCall call_of<ResidentsFirst<P>> = {call_of<P>.plan, call
 /// The concurrency to plan for. If all tensors are kept apart, nothing is computed in place either.
 template <class P>
 [[nodiscard]] constexpr Concurrency concurrency_for(Concurrency concurrency) noexcept {
-  return std::is_same_v<P, Disjoint> ? Concurrency::unordered : concurrency;
+  return call_of<P>.plan == &plan_apart ? Concurrency::unordered : concurrency;
+}
+
+template <class P>
+[[nodiscard]] constexpr bool ports_may_share(Concurrency concurrency) noexcept {
+  return concurrency_for<P>(concurrency) != Concurrency::unordered && !call_of<P>.ports_last;
 }
 
 /// See find_lifetimes().
@@ -121,7 +115,7 @@ class Layout {
  public:
   static constexpr bool is_static = false;
   /// Whether tensors that rounds bind may share memory with others.
-  static constexpr bool ports_may_share = concurrency != Concurrency::unordered && !keeps_ports_apart<Planner>;
+  static constexpr bool ports_may_share = detail::ports_may_share<Planner>(concurrency);
 
   explicit Layout(const Graph& graph)
       : offsets_(graph.view().tensors.size()),
@@ -147,7 +141,7 @@ template <class Graph, arch::Arch A, class Planner, Concurrency concurrency>
 class Layout<Graph, A, Planner, concurrency> {
  public:
   static constexpr bool is_static = true;
-  static constexpr bool ports_may_share = concurrency != Concurrency::unordered && !keeps_ports_apart<Planner>;
+  static constexpr bool ports_may_share = detail::ports_may_share<Planner>(concurrency);
   Layout() = default;
   explicit Layout(const Graph&) noexcept {}
 

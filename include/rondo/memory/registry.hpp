@@ -76,16 +76,14 @@ class Registry {
 
   // --- for sessions
 
-  /// Returns a number for a session that no other session has.
-  [[nodiscard]] std::uint64_t next_owner() noexcept;
-  /// Records that the session's arena moved to `base`. `is_allocated`: whether the session has allocated that memory.
-  /// Returns false if there was no memory to record it.
-  [[nodiscard]] bool enter_arena(Space space, std::uint64_t owner, std::uint64_t base, Bytes size,
+  /// Records that the arena of a session moved to `base`. `is_allocated`: whether the session has allocated that
+  /// memory. Returns false if there was no memory to record it.
+  [[nodiscard]] bool enter_arena(Space space, const void* owner, std::uint64_t base, Bytes size,
                                  bool is_allocated) noexcept;
   /// Whether memory may become the arena of a session: no other session has allocated it as its arena.
-  [[nodiscard]] bool may_be_arena(Space space, std::uint64_t owner, std::uint64_t base, Bytes size) noexcept;
+  [[nodiscard]] bool may_be_arena(Space space, const void* owner, std::uint64_t base, Bytes size) noexcept;
   /// Forgets all arenas of a session.
-  void forget_arenas(std::uint64_t owner) noexcept;
+  void forget_arenas(const void* owner) noexcept;
 
   /// The number of allocations so far.
   [[nodiscard]] std::uint64_t now() noexcept;
@@ -109,7 +107,7 @@ class Registry {
   };
   struct ArenaRange {
     Space space;
-    std::uint64_t owner;
+    const void* owner;  ///< an address that only this session has
     std::uint64_t begin;
     std::uint64_t end;
     bool is_allocated;  ///< whether the session allocated it
@@ -140,7 +138,6 @@ class Registry {
   std::uint64_t allocations_ = 0;
   std::uint64_t releases_ = 0;
   std::size_t released_count_ = 0;
-  std::uint64_t owners_ = 0;
 };
 
 }  // namespace rondo::memory

@@ -156,12 +156,7 @@ RONDO_INLINE void Registry::forget_released_by(const void* by) noexcept {
   released_count_ -= std::erase_if(blocks_, [&](const Block& block) { return block.released != 0 && block.by == by; });
 }
 
-RONDO_INLINE std::uint64_t Registry::next_owner() noexcept {
-  const std::lock_guard lock(mutex_);
-  return ++owners_;
-}
-
-RONDO_INLINE bool Registry::enter_arena(Space space, std::uint64_t owner, std::uint64_t base, Bytes size,
+RONDO_INLINE bool Registry::enter_arena(Space space, const void* owner, std::uint64_t base, Bytes size,
                                         bool is_allocated) noexcept {
   const std::lock_guard lock(mutex_);
   try {
@@ -178,14 +173,14 @@ RONDO_INLINE bool Registry::enter_arena(Space space, std::uint64_t owner, std::u
   return true;
 }
 
-RONDO_INLINE bool Registry::may_be_arena(Space space, std::uint64_t owner, std::uint64_t base, Bytes size) noexcept {
+RONDO_INLINE bool Registry::may_be_arena(Space space, const void* owner, std::uint64_t base, Bytes size) noexcept {
   const std::lock_guard lock(mutex_);
   return std::none_of(arenas_.begin(), arenas_.end(), [&](const ArenaRange& arena) {
     return arena.owner != owner && arena.is_allocated && arena.overlaps(space, base, base + size.value);
   });
 }
 
-RONDO_INLINE void Registry::forget_arenas(std::uint64_t owner) noexcept {
+RONDO_INLINE void Registry::forget_arenas(const void* owner) noexcept {
   const std::lock_guard lock(mutex_);
   std::erase_if(arenas_, [&](const ArenaRange& arena) { return arena.owner == owner; });
 }

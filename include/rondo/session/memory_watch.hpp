@@ -18,10 +18,7 @@ template <bool Checks>
 class ArenaWatch {
  public:
   ArenaWatch() noexcept {
-    if constexpr (Checks) {
-      owner_ = memory::Registry::instance().next_owner();
-      memory::Registry::instance().watch();
-    }
+    if constexpr (Checks) memory::Registry::instance().watch();
   }
   ArenaWatch(const ArenaWatch&) = delete;
   ArenaWatch& operator=(const ArenaWatch&) = delete;
@@ -32,8 +29,7 @@ class ArenaWatch {
   [[nodiscard]] bool enter(const P& platform, DevicePtr<std::byte> base, Bytes size, bool is_allocated) noexcept {
     if constexpr (Checks) {
       memory::Registry& registry = memory::Registry::instance();
-      if (size.value != 0 &&
-          !registry.enter_arena(platform.memory_space(), owner_, base.address(), size, is_allocated)) {
+      if (size.value != 0 && !registry.enter_arena(platform.memory_space(), this, base.address(), size, is_allocated)) {
         return false;
       }
       arena_ = base.address();
@@ -44,12 +40,12 @@ class ArenaWatch {
   template <class P>
   [[nodiscard]] bool may_enter(const P& platform, DevicePtr<std::byte> base, Bytes size) const noexcept {
     if constexpr (Checks) {
-      return memory::Registry::instance().may_be_arena(platform.memory_space(), owner_, base.address(), size);
+      return memory::Registry::instance().may_be_arena(platform.memory_space(), this, base.address(), size);
     }
     return true;
   }
   void forget() noexcept {
-    if constexpr (Checks) memory::Registry::instance().forget_arenas(owner_);
+    if constexpr (Checks) memory::Registry::instance().forget_arenas(this);
   }
   /// Whether a round may use memory with strides, whose first element is at `device` or else at `host`.
   template <class P>
@@ -67,7 +63,6 @@ class ArenaWatch {
   }
 
  private:
-  [[maybe_unused]] std::uint64_t owner_ = 0;
   [[maybe_unused]] std::uint64_t arena_ = 0;  ///< its address
 };
 

@@ -43,23 +43,28 @@ class DeferredRefresher : public detail::DeferredBases {
         device_{platform, Bytes{wanted_bytes_}, Bytes{P::Arch::arena_alignment}} {
     if constexpr (copies_segments) divide(costs(platform), P::Arch::tensor_alignment);
     if constexpr (!in_place && !C::allows(Mechanism::segment_copy)) {
-      if (!has_relocations_) detail::refuse_device_refresh(P::name);
+      if (!has_relocations_) {
+        throw Error(Errc::unsupported,
+                    Error::Text{P::name,
+                                ": the device has nothing to compute its args with; give it the refresh "
+                                "kernel, see docs/onboard.md, or choose another refresh mechanism"});
+      }
     }
     const std::vector<args::Relocation> relocations =
         write_table(device_.base());  // must live until the copies are done
     if constexpr (!in_place) {
       if (!device_.base()) return;
       const platform::Direct<P> channel{platform};
-      detail::check_table_copy(copy(channel, 0, table_.bytes(), table_.shape().size()));
-      detail::check_table_copy(
-          copy(channel, relocations_at_, relocations.data(), sizeof(args::Relocation) * relocations.size()));
-      if (!on_device_.empty()) {
-        detail::check_table_copy(copy(channel, bases_at_, now_.data(), sizeof(std::uint64_t) * now_.size()));
-      }
-      detail::check_table_copy(platform.wait());
+      const auto check = [](Status status) { require_ok(status, "copying the args table to the device"); };
+      check(copy(channel, 0, table_.bytes(), table_.shape().size()));
+      check(copy(channel, relocations_at_, relocations.data(), sizeof(args::Relocation) * relocations.size()));
+      if (!on_device_.empty()) check(copy(channel, bases_at_, now_.data(), sizeof(std::uint64_t) * now_.size()));
+      check(platform.wait());
       if constexpr (has_in_launch && !C::allows(Mechanism::segment_copy) && !C::allows(Mechanism::device_op)) {
         if (launch_bytes() > P::max_launch_bytes) {
-          detail::refuse_launch_bytes(launch_bytes(), P::name, P::max_launch_bytes);
+          throw Error(Errc::limit_exceeded,
+                      Error::Text{"a launch that carries the base table takes ", launch_bytes(), " bytes, the most on ",
+                                  P::name, " is ", P::max_launch_bytes, "; choose another refresh mechanism"});
         }
       }
     }

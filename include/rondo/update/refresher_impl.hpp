@@ -94,22 +94,6 @@ namespace detail {
   stale_on_device_ = {0, table_.bases().count};
 }
 
-[[gnu::noinline]] RONDO_INLINE void check_table_copy(Status status) {
-  if (!status) throw Error(status.code(), Error::Text{"copying the args table to the device: ", status.message()});
-}
-[[noreturn, gnu::cold]] RONDO_INLINE void refuse_device_refresh(const char* platform) {
-  throw Error(Errc::unsupported,
-              Error::Text{platform,
-                          ": the device has nothing to compute its args with; give it the refresh kernel, see "
-                          "docs/onboard.md, or choose another refresh mechanism"});
-}
-[[noreturn, gnu::cold]] RONDO_INLINE void refuse_launch_bytes(std::uint64_t bytes, const char* platform,
-                                                              std::uint64_t most) {
-  throw Error(Errc::limit_exceeded,
-              Error::Text{"a launch that carries the base table takes ", bytes, " bytes, the most on ", platform,
-                          " is ", most, "; choose another refresh mechanism"});
-}
-
 }  // namespace detail
 
 [[gnu::noinline]] RONDO_INLINE DirectRefresher::DirectRefresher(const graph::GraphView& graph, const args::Bases& bases,

@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <set>
 #include <type_traits>
 #include <vector>
 
@@ -44,6 +45,13 @@ struct Careless {
     plan.planner = "careless";
     return plan;
   }
+};
+
+struct Negate {
+  static constexpr std::string_view name = "negate";
+  static constexpr auto core = CoreType::vector;
+  static constexpr InPlace in_place{.out = 1, .in = 0};
+  static void run(In<float>, Out<float>) {}
 };
 
 template <class Planner, memory::Concurrency C = memory::Concurrency::sequential>
@@ -128,6 +136,23 @@ TEST_CASE("An output and the input whose memory it reuses lie in one place") {
 }
 
 #ifndef NDEBUG
+TEST_CASE("A planner that keeps all tensors apart does so also for sessions that place some of them first or last") {
+  TaskGraph graph;
+  const auto t = graph.workspace<float>("t", {16});
+  const auto u = graph.workspace<float>("u", {16});
+  graph.add<Negate>(graph.input<float>("x", {16}), t);
+  graph.add<Negate>(t, u);
+  graph.add<Negate>(u, graph.output<float>("y", {16}));
+  const auto count = []<class Planner>(const TaskGraph& of) {
+    const std::vector<std::uint64_t> offsets = offsets_of<Planner>(of);
+    return std::set(offsets.begin(), offsets.end()).size();
+  };
+  CHECK(count.operator()<memory::Greedy>(graph) < 4);
+  CHECK(count.operator()<memory::Disjoint>(graph) == 4);
+  CHECK(count.operator()<memory::PortsLast<memory::Disjoint>>(graph) == 4);
+  CHECK(count.operator()<memory::ResidentsFirst<memory::Disjoint>>(graph) == 4);
+}
+
 TEST_CASE("A planner that is wrong is found out, with the names of two tensors") {
   const Raised r = raised([] { (void)offsets_of<Careless>(build()); });
   CAPTURE(r.text);

@@ -75,7 +75,8 @@ TEST_CASE("Only the latest releases are known") {
 
 TEST_CASE("An arena is its session's alone, and no longer when it has moved") {
   Registry& registry = watching();
-  const std::uint64_t mine = registry.next_owner(), theirs = registry.next_owner();
+  const char owners[2] = {};
+  const void *const mine = &owners[0], *const theirs = &owners[1];
   REQUIRE(registry.enter_arena(space, mine, 4096, kib, true));
   REQUIRE(registry.enter_arena(space, theirs, 8192, kib, true));
   const auto of_mine = [&](std::uint64_t arena, std::uint64_t at) {

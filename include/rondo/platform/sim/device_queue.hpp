@@ -167,11 +167,7 @@ class DeviceQueue {
   {
     overlap_.allow(slot_count_);
   }
-  void run_alone(std::uint32_t slot) noexcept
-    requires can_overlap
-  {
-    overlap_.run_alone(slot);
-  }
+  void run_alone(std::uint32_t slot) noexcept { overlap_.run_alone(slot); }
   Status close() noexcept {
     if (!thread_.joinable()) return {};
     stopping_.store(true, std::memory_order_seq_cst);  // model: queue.stop

@@ -117,17 +117,9 @@ class EngineOver {
     inner_.move_arena(program.inner, from, to);
   }
 
-  void copied_in(Bytes bytes) noexcept
-    requires HearsOfCopies<Inner>
-  {
-    inner_.copied_in(bytes);
-  }
-  void copied_out(Bytes bytes) noexcept
-    requires HearsOfCopies<Inner>
-  {
-    inner_.copied_out(bytes);
-  }
-  void idle() noexcept
+  void copied_in(Bytes bytes) noexcept { inner_.copied_in(bytes); }
+  void copied_out(Bytes bytes) noexcept { inner_.copied_out(bytes); }
+  void idle() noexcept  // the concept requires all three
     requires HearsOfCopies<Inner>
   {
     inner_.idle();

@@ -24,11 +24,6 @@ struct BaseRange {
 
 namespace detail {
 
-/// Throws Error unless `status` is ok; the text says that copying the table failed.
-void check_table_copy(Status status);
-[[noreturn]] void refuse_device_refresh(const char* platform);
-[[noreturn]] void refuse_launch_bytes(std::uint64_t bytes, const char* platform, std::uint64_t most);
-
 /// The platform-independent part of DeferredRefresher: the table, the address of each base, the changes.
 class DeferredBases {
  public:

@@ -84,23 +84,17 @@ class Host : public sim::Hosted<Host<E>, arch::Host, E, sim::NoTraffic> {
     // The allocation has one page before the block and consists of whole pages, unless the size is close to 2^64.
     const Bytes page = host::page_size();
     const Bytes whole{std::max(size.value, align_up(size.value, page.value))};
-    locked_.reserve(locked_.size() + 1);
     const DevicePtr<std::byte> block = Base::allocate(kind, whole, alignment < page ? page : alignment);
     try {
-      make_resident(pointer(block), whole);
+      make_resident(Base::pointer(block), whole);
     } catch (...) {
       (void)Base::release(block);
       throw;
     }
-    if (memory_ == host::Residency::locked) locked_.push_back({block.address(), whole});
     return block;
   }
   Status release(DevicePtr<std::byte> block) noexcept {
-    std::erase_if(locked_, [&](const Lock& lock) {
-      if (lock.address != block.address()) return false;
-      host::unlock_pages(pointer(block), lock.size);
-      return true;
-    });
+    if (memory_ == host::Residency::locked) host::unlock_pages(Base::pointer(block), Base::allocation(block).size);
     return Base::release(block);
   }
   template <class Graph>
@@ -121,11 +115,6 @@ class Host : public sim::Hosted<Host<E>, arch::Host, E, sim::NoTraffic> {
   }
 
  private:
-  struct Lock {
-    std::uint64_t address;
-    Bytes size;
-  };
-
   Host(const Options& options, sim::SpinLimits spins)
       : Base{options.device_memory, engine_options(options, spins), {}},
         cores_{options.cores},
@@ -157,9 +146,6 @@ class Host : public sim::Hosted<Host<E>, arch::Host, E, sim::NoTraffic> {
     set_team(result, set_team);
     return result;
   }
-  [[nodiscard]] static std::byte* pointer(DevicePtr<std::byte> p) noexcept {
-    return reinterpret_cast<std::byte*>(p.address());  // NOLINT: device memory is host memory here
-  }
   void make_resident(void* first, Bytes size) const {
     host::touch_pages(first, size);
     if (memory_ == host::Residency::locked) host::lock_pages(first, size);
@@ -168,7 +154,6 @@ class Host : public sim::Hosted<Host<E>, arch::Host, E, sim::NoTraffic> {
   std::vector<std::uint32_t> cores_;
   host::Residency memory_;
   sim::SpinLimits spins_;
-  std::vector<Lock> locked_;
   std::unique_ptr<host::Caller> caller_;
   bool is_queued_ = false;
 };

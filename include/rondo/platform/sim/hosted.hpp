@@ -241,7 +241,6 @@ class Hosted {
   Hosted(Bytes device_memory, const EngineOptions& engine, const typename Traffic::Options& traffic)
       : traffic_{traffic, arch::chip_of<A>}, engine_{engine, arch::chip_of<A>}, free_{device_memory} {}
 
- private:
   /// The record in front of each block. Its size is a power of two, as alignments are.
   struct alignas(32) Allocation {
     void* memory;
@@ -251,6 +250,12 @@ class Hosted {
   [[nodiscard]] static Allocation& allocation(DevicePtr<std::byte> block) noexcept {
     return *reinterpret_cast<Allocation*>(pointer(block) - sizeof(Allocation));
   }
+  template <class U>
+  [[nodiscard]] static U* pointer(DevicePtr<U> p) noexcept {
+    return reinterpret_cast<U*>(p.address());  // NOLINT: device memory is host memory here
+  }
+
+ private:
   [[nodiscard]] static constexpr bool is_on_host(MemoryKind kind) noexcept { return kind >= MemoryKind::mapped_host; }
   [[noreturn, gnu::cold]] void fail_to_allocate(MemoryKind kind, Bytes size) const {
     Error::Text text{Self::name, ": ", size.value, " bytes of ", to_string(kind), " memory were asked for, "};
@@ -262,11 +267,6 @@ class Hosted {
     throw Error(Errc::out_of_memory, text);
   }
   [[nodiscard]] std::uint64_t& of_kind(MemoryKind kind) noexcept { return held_[static_cast<std::size_t>(kind)]; }
-
-  template <class U>
-  [[nodiscard]] static U* pointer(DevicePtr<U> p) noexcept {
-    return reinterpret_cast<U*>(p.address());  // NOLINT: device memory is host memory here
-  }
 
   friend class DeviceQueue<Self>;
 

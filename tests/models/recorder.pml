@@ -1,14 +1,13 @@
 // SPDX-FileCopyrightText: 2026 The Rondo authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Recorder and SpanRing (observe/recorder.hpp, span_ring.hpp): two threads find their rings in two lanes, one after the
-// other under a lock, and keep three spans each in rings of two; the launching thread reads them after the round. A span
-// is written in two halves.
+// Recorder and SpanRing (observe/recorder.hpp, span_ring.hpp): two threads find their rings in two lanes and keep three
+// spans each in rings of two; the launching thread reads them after the round. A span is written in two halves.
 //
 // Holds: each thread has a ring of its own; what is read is whole and in order, the last spans of the thread; the others
 // are counted as dropped.
 //
-// control: OWNER_WITHOUT_LOCK     a thread looks without the lock whether a ring has an owner, then takes it
+// control: OWNER_WITHOUT_COMPARE  a thread looks whether a ring has an owner, then takes it
 // control: READ_DURING_ROUND      the rings are read while a round is under way
 
 #define THREADS 2
@@ -27,8 +26,8 @@ proctype thread(byte me) {
   bool mine;
   do
   :: lane < LANES && !mine ->
-    // recorder.own: lane.owner = me;
-#ifdef OWNER_WITHOUT_LOCK
+    // recorder.own: if (lane.owner.compare_exchange_strong(owner, me, std::memory_order_relaxed) || owner == me) return &lane;
+#ifdef OWNER_WITHOUT_COMPARE
     if
     :: owner[lane] == NONE -> owner[lane] = me; mine = true
     :: else -> lane++

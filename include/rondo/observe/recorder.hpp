@@ -27,7 +27,8 @@ namespace rondo::observe {
 ///
 /// Thread safety: wrapped calls and record() from any thread; everything else from the thread that launches. Cost: a
 /// wrapped call reads the clock twice and writes to its thread's ring, with no atomic operation except a load, no
-/// allocation and no lock. A thread's first call takes a ring under a lock, and allocates it if none is left.
+/// allocation and no lock. A thread's first call takes a ring by one compare-and-swap; if none is left, it takes a lock
+/// and allocates one.
 template <class Clock = TickClock>
 class Recorder {
  public:
@@ -55,9 +56,9 @@ class Recorder {
   };
 
   /// `threads`: the number of rings that are allocated now; further threads allocate theirs.
-  Recorder(std::size_t threads, std::size_t spans_per_thread) : launches_(spans_per_thread) {
+  Recorder(std::size_t threads, std::size_t spans_per_thread) : lanes_(threads), launches_(spans_per_thread) {
     anchor<Clock>();
-    while (lanes_.size() < threads) lanes_.emplace_back(spans_per_thread);
+    for (Lane& lane : lanes_) lane.spans = SpanRing(spans_per_thread);
   }
   Recorder(const Recorder&) = delete;
   Recorder& operator=(const Recorder&) = delete;
@@ -111,25 +112,27 @@ class Recorder {
   /// with rounds in flight that of the queue.
   [[nodiscard]] std::size_t threads() const noexcept {
     std::size_t n = 0;
-    while (n < lanes_.size() && lanes_[n].owner != nullptr) ++n;
-    return n;
+    while (n < lanes_.size() && lanes_[n].owner.load(std::memory_order_relaxed) != nullptr) ++n;
+    return n + more_lanes_.size();
   }
   /// In a span, `round` is the number of the launch, from 1; `what` is the position of the task in the graph, and
   /// `detail` is its block.
-  [[nodiscard]] const SpanRing& spans(std::size_t thread) const noexcept { return lanes_[thread].spans; }
+  [[nodiscard]] const SpanRing& spans(std::size_t thread) const noexcept { return lane(thread).spans; }
   /// The names of the kernels without a graph that this thread ran.
-  [[nodiscard]] const Names& names(std::size_t thread) const noexcept { return lanes_[thread].names; }
+  [[nodiscard]] const Names& names(std::size_t thread) const noexcept { return lane(thread).names; }
   /// Spans from each launch until the host knew that it was done; `round` is its number.
   [[nodiscard]] const SpanRing& launch_spans() const noexcept { return launches_; }
   /// The number of spans that were dropped, because a ring was full or could not be allocated.
   [[nodiscard]] std::uint64_t dropped() const noexcept {
     std::uint64_t sum = unassigned_.load(std::memory_order_relaxed) + launches_.dropped();
     for (const Lane& lane : lanes_) sum += lane.spans.dropped();
+    for (const Lane& lane : more_lanes_) sum += lane.spans.dropped();
     return sum;
   }
   /// Discards all spans; to be called between rounds.
   void clear() noexcept {
     for (Lane& lane : lanes_) lane.spans.clear();
+    for (Lane& lane : more_lanes_) lane.spans.clear();
     launches_.clear();
     unassigned_.store(0, std::memory_order_relaxed);
   }
@@ -137,8 +140,7 @@ class Recorder {
  private:
   static constexpr std::size_t words_per_call = 4;
   struct alignas(64) Lane {
-    explicit Lane(std::size_t capacity) : spans(capacity) {}
-    const void* owner = nullptr;
+    std::atomic<const void*> owner{nullptr};
     SpanRing spans;
     Names names;
   };
@@ -201,21 +203,30 @@ class Recorder {
   /// A thread is identified by the address of its `thread_lane`. After it has ended, another thread may get the same
   /// address; it then continues in the same ring, which no other thread uses.
   [[gnu::cold, gnu::noinline]] Lane* find_lane(const void* me) noexcept try {
-    const std::scoped_lock lock(finding_);
     for (Lane& lane : lanes_) {
-      if (lane.owner != nullptr && lane.owner != me) continue;
-      lane.owner = me;  // model: recorder.own
-      return &lane;
+      const void* owner = nullptr;
+      // model: recorder.own
+      if (lane.owner.compare_exchange_strong(owner, me, std::memory_order_relaxed) || owner == me) return &lane;
     }
-    Lane& lane = lanes_.emplace_back(launches_.capacity());
-    lane.owner = me;
+    const std::scoped_lock lock(adding_);
+    for (Lane& lane : more_lanes_) {
+      if (lane.owner.load(std::memory_order_relaxed) == me) return &lane;
+    }
+    SpanRing spans(launches_.capacity());
+    Lane& lane = more_lanes_.emplace_back();
+    lane.spans = std::move(spans);
+    lane.owner.store(me, std::memory_order_relaxed);
     return &lane;
   } catch (...) {
     return nullptr;
   }
+  [[nodiscard]] const Lane& lane(std::size_t thread) const noexcept {
+    return thread < lanes_.size() ? lanes_[thread] : more_lanes_[thread - lanes_.size()];
+  }
 
-  std::mutex finding_;
-  std::deque<Lane> lanes_;  ///< threads keep pointers to them
+  std::vector<Lane> lanes_;
+  std::mutex adding_;
+  std::deque<Lane> more_lanes_;  ///< of further threads, which keep pointers to them
   SpanRing launches_;
   graph::GraphView graph_;
   std::uint64_t number_ = next_number();

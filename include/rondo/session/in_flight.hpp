@@ -102,7 +102,6 @@ class InFlight {
 
   template <class, BoundPair...>
   friend class detail::RoundAwaiter;
-  static constexpr std::uint64_t never = ~std::uint64_t{0};
 
   [[nodiscard]] Derived& derived() noexcept { return static_cast<Derived&>(*this); }
   [[nodiscard]] const Derived& derived() const noexcept { return static_cast<const Derived&>(*this); }
@@ -272,11 +271,9 @@ class InFlight {
   }
   /// Whether the round in a slot writes to `range`, given that the hull of its outputs overlaps it.
   [[nodiscard, gnu::cold]] bool writes(std::uint32_t slot, const HostRange& range) const noexcept {
-    if (rounds_[slot].writes == 1) return true;
-    for (std::size_t i = 0; i < rounds_[slot].writes; ++i) {
-      if (range.overlaps(writes_[slot * max_outputs_ + i])) return true;
-    }
-    return false;
+    const HostRange* const first = &writes_[slot * max_outputs_];
+    const auto overlaps = [&range](const HostRange& written) { return range.overlaps(written); };
+    return rounds_[slot].writes == 1 || std::any_of(first, first + rounds_[slot].writes, overlaps);
   }
   /// Waits until the round can be submitted; a completion may take a slot that became free.
   template <class Ranges, class RecomputeRanges>
@@ -290,16 +287,18 @@ class InFlight {
       const std::uint64_t writer = writer_of(ranges);
       if (writer == never && is_free()) return {};
       if (!waits) return Status{Errc::busy};
-      deliver_until(1 + (writer == never ? delivered() : writer));
+      ++first_comers_;
+      do deliver_oldest();
+      while (writer != never && delivered() <= writer);
+      --first_comers_;
       recompute_ranges();
     }
   }
-  /// Delivers the rounds in flight with numbers below `round`, for a round that waits. `is_first`: rounds that
-  /// coroutines await are not submitted meanwhile, so that the wait ends.
-  void deliver_until(std::uint64_t round, bool is_first = true) noexcept {
-    const bool before = std::exchange(is_next_waiting_, is_first);
-    while (in_flight_ != 0 && delivered() < round) deliver_oldest();
-    is_next_waiting_ = before;
+  /// Delivers all rounds in flight. `is_first`: those that coroutines await are not submitted meanwhile.
+  void deliver_all(bool is_first) noexcept {
+    first_comers_ += is_first;
+    while (in_flight_ != 0) deliver_oldest();
+    first_comers_ -= is_first;
   }
 
   // --- delivering
@@ -327,8 +326,12 @@ class InFlight {
       note_failure(round, slot, status = status.poisoning());  // later rounds may have used its results
     notify_round_end<Policies>(observer, RoundIndex{round}, status, derived().platform());
     rounds_[slot].on_done.call(status);
-    // If starting one has delivered others, the next delivery starts the rest, so that this one ends.
-    while (waiting_.has_ready() && (delivered() == round + 1 || in_flight_ == 0)) waiting_.start_first();
+    if (waiting_.has_ready()) start_waiting();
+  }
+  /// Starts rounds that coroutines await, until one has delivered others: the next delivery then starts the rest.
+  [[gnu::noinline]] void start_waiting() noexcept {
+    const std::uint64_t before = delivered();
+    while (waiting_.has_ready() && (delivered() == before || in_flight_ == 0)) waiting_.start_first();
   }
   [[gnu::cold]] void note_failure(std::uint64_t round, std::uint32_t slot, Status status) noexcept {
     if (round >= failed_at_) return;  // a failure to submit a later round may have been seen first
@@ -350,7 +353,7 @@ class InFlight {
 
   template <BoundPair... B>
   [[nodiscard]] bool can_submit(const B&... pairs) const noexcept {
-    return !derived().may_submit() || (!is_next_waiting_ && is_free() && writer_of(ranges_of(pairs...)) == never);
+    return !derived().may_submit() || (first_comers_ == 0 && is_free() && writer_of(ranges_of(pairs...)) == never);
   }
   /// Adds the round to the waiting rounds, unless it can be submitted now.
   [[nodiscard]] bool must_wait(WaitingRound& round) noexcept { return waiting_.add(round); }
@@ -361,6 +364,7 @@ class InFlight {
   }
 
  private:
+  static constexpr std::uint64_t never = ~std::uint64_t{0};
   struct Flight {
     OnDone on_done;
     HostRange hull;          ///< of the host memory that the round will write
@@ -380,7 +384,7 @@ class InFlight {
   Status first_failure_;
   std::uint64_t first_ticket_ = next_session_number() * 0x9E37'79B9'7F4A'7C15U;  ///< far from those of other sessions
   WaitingRounds waiting_;
-  bool is_next_waiting_ = false;  ///< whether a round waits that is to be submitted before these
+  std::uint32_t first_comers_ = 0;  ///< the number of rounds that wait, and are to be submitted before these
 };
 
 }  // namespace rondo::detail

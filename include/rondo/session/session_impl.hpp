@@ -220,7 +220,8 @@ Status Session<Derived, P, Policies, Graph, Slots>::set_scalar_bits(TaskId task,
 template <class Derived, Platform P, class Policies, class Graph, std::size_t Slots>
 Status Session<Derived, P, Policies, Graph, Slots>::note_failure(Status status) noexcept {
   rounds_when_lost_ = derived().rounds();
-  if (!status.poisoned()) status = first_failure(status, wait_for_device());  // no work of the round may remain
+  if (!status.poisoned())  // no work of the round may remain
+    status = instances_[derived().next_slot()].runner().outcome(first_failure(status, platform_.wait()));
   if (!status.poisoned()) return status;
   this->poison(explain(status));
   instances_.block(this->unusable());

@@ -106,7 +106,7 @@ Status ShapedSession<P, Policies, Capacity, Depth>::change_shape(launch::KeyView
                                                                  std::unique_ptr<Entry>*& found) noexcept {
   const std::uint64_t delivered = this->delivered();
   // Without a queue only run_round() waits here. Rounds that coroutines await start now, or nothing will start them.
-  if (!Flights::is_queued || resets_workspace_) this->deliver_until(this->never, Flights::is_queued);
+  if (!Flights::is_queued || resets_workspace_) this->deliver_all(Flights::is_queued);
   if (has_delivered(delivered)) return Status{Errc::busy};  // submitted anew, which asks for a refusal
   if (const Status status = refusal(); !status) return status;
   entries_.forget_last();
@@ -133,7 +133,7 @@ Status ShapedSession<P, Policies, Capacity, Depth>::make_entry(launch::KeyView k
     values = launch::solve(graph_, sizes, symbols);
     const auto shape = shapes_.find_or_resolve(values);
     const std::vector<std::uint64_t> words(key.begin(), key.end());  // a completion may overwrite those of the key
-    this->deliver_until(this->never);
+    this->deliver_all(true);
     made = &insert(words, shape);
     return {};
   } catch (const Error& error) {

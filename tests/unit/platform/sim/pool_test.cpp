@@ -8,6 +8,7 @@
 #include <unit/support.hpp>
 
 #include <doctest/doctest.h>
+#include <sched.h>
 
 #include <algorithm>
 #include <atomic>
@@ -273,8 +274,8 @@ TEST_CASE("A core that no thread can have is refused at once, also by a pool tha
     const Raised r = raised([&] { const Pool pool(options, arch::chip_of<arch::A5>); });
     CHECK(r.code == Errc::invalid_argument);
     CHECK(says(r.text, "cores[1] is core 100000"));
-    options.team.cores = {100'000, static_cast<std::uint32_t>(::sched_getcpu()),
-                          100'000};  // of the second thread, the only one it starts
+    // Only the second thread's core counts: the first thread is the caller, and there is no third one.
+    options.team.cores = {100'000, static_cast<std::uint32_t>(::sched_getcpu()), 100'000};
     CHECK(raised([&] { const Pool pool(options, arch::chip_of<arch::A5>); }).code == Errc::ok);
   }
 }

@@ -343,13 +343,19 @@ const char* const wait_for_stream = "aclrtSynchronizeStreamWithTimeout";
 struct OfOwner {
   static inline std::atomic<std::uint64_t> last_wait{0};
   static inline std::atomic<bool> is_over{true}, was_overtaken{false};
+  static inline std::atomic<std::int64_t> last_round{0};     ///< the latest round that a core has begun
+  static inline std::atomic<std::int64_t> rounds_before{0};  ///< `last_round` when this kernel was launched
   static void run(std::int64_t*) {
     while (calls(wait_for_stream) < last_wait) std::this_thread::yield();
     for (int i = 0; i < 50 && !was_overtaken; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(1));
     is_over = true;
   }
+  /// A core may still begin the previous round, which has ended without it, while the next one is prepared.
   static void dispatch(std::int64_t* args) {
-    if (!is_over) was_overtaken = true;
+    const std::int64_t round = args[1];
+    if (!is_over && round > rounds_before) was_overtaken = true;
+    for (std::int64_t last = last_round; last < round && !last_round.compare_exchange_weak(last, round);) {
+    }
     rondo_stand_in_dispatch(args);
   }
 };
@@ -385,6 +391,7 @@ TEST_CASE_TEMPLATE("The cores of a round on a caller's stream begin after what t
     auto session = open<typename C::P, With<typename C::R>>(g.graph, orchestration, options);
     REQUIRE(session.platform().dispatch().is_on_cores);
     for (int r = 0; r < 2; ++r) {
+      OfOwner::rounds_before = OfOwner::last_round.load();
       OfOwner::is_over = OfOwner::was_overtaken = false;
       OfOwner::last_wait = calls(wait_for_stream) + 1;
       std::uint64_t nothing = 0;

@@ -8,6 +8,8 @@
 #include "stand_in/ranks.hpp"
 
 #include <cstdint>
+#include <cstdio>
+#include <cstdlib>
 #include <memory>
 
 namespace {
@@ -16,7 +18,8 @@ using stand_in::ranks::Comm;
 using stand_in::ranks::Kind;
 using stand_in::ranks::Refusal;
 
-constexpr int cuda_failed = 1, system_failed = 2, internal = 3, invalid_argument = 4, invalid_usage = 5;
+constexpr int cuda_failed = 1, system_failed = 2, internal = 3, invalid_argument = 4, invalid_usage = 5,
+              remote_error = 6;
 
 /// The id that ranks exchange, which is passed by value.
 struct Id {
@@ -66,14 +69,24 @@ int ncclCommInitRank(void** handle, int ranks, Id id, int rank) {
   *handle = comm.release();
   return 0;
 }
-int ncclCommDestroy(void* handle) {
+int ncclCommAbort(void* handle) {
   const std::unique_ptr<Comm> comm{static_cast<Comm*>(handle)};
+  stand_in::ranks::abort(*comm);
   leave(*comm);
   return 0;
 }
-int ncclCommAbort(void* handle) {
-  stand_in::ranks::abort(*static_cast<Comm*>(handle));
-  return ncclCommDestroy(handle);
+int ncclCommDestroy(void* handle) {
+  const std::unique_ptr<Comm> comm{static_cast<Comm*>(handle)};
+  if (comm->has_failed || comm->running != 0) {
+    std::fputs("ncclCommDestroy does not return: a collective has failed, or still runs\n", stderr);
+    std::abort();
+  }
+  leave(*comm);
+  return 0;
+}
+int ncclCommGetAsyncError(void* handle, int* code) {
+  *code = static_cast<Comm*>(handle)->has_failed ? remote_error : 0;
+  return 0;
 }
 
 int ncclAllReduce(const void* from, void* to, std::size_t count, int type, int op, void* comm, void* stream) {

@@ -300,6 +300,29 @@ TEST_CASE_TEMPLATE("Elements of 16 bits are reduced", On, OnNpu, OnGpu) {
   CHECK(session.close().ok());
 }
 
+TEST_CASE_TEMPLATE("Rounds in flight run their collectives in order", On, OnNpu, OnGpu) {
+  const mpi::Group group(MPI_COMM_WORLD, patient);
+  Ranks<On> ranks(group);
+  rondo::TaskGraph graph;
+  const auto x = graph.input<float>("x", {n});
+  const auto y = graph.output<float>("y", {n});
+  const auto doubled = graph.workspace<float>("doubled", {n});
+  graph.add<Twice>(x, doubled);
+  graph.add_collective(Collective::all_reduce, doubled, *ranks);
+  graph.add<Twice>(doubled, y);
+  rondo::PipelinedSession<typename On::Platform, 3> session(rondo::freeze(graph));
+  constexpr int rounds = 8;
+  std::vector<Floats> in, out(rounds, Floats(n));
+  for (int r = 0; r < rounds; ++r) in.emplace_back(n, static_cast<float>(10 * r + group.rank()));
+  for (std::size_t r = 0; r < rounds; ++r) (void)session.submit_round(bind(x, in[r]), bind(y, out[r]));
+  REQUIRE(session.wait_all().ok());
+  for (int r = 0; r < rounds; ++r) {
+    const int sum = group.size() * 10 * r + group.size() * (group.size() - 1) / 2;
+    CHECK(out[static_cast<std::size_t>(r)] == Floats(n, static_cast<float>(4 * sum)));
+  }
+  CHECK(session.close().ok());
+}
+
 TEST_CASE("NCCL computes means") {
   const mpi::Group group(MPI_COMM_WORLD, patient);
   Ranks<OnGpu> ranks(group);

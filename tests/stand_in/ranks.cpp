@@ -47,11 +47,12 @@ namespace {
 std::atomic<std::uint64_t> collectives{0};
 std::atomic<std::uint64_t> patience_ms{rondo_stand_in_usual_patience};
 
-void wait_until(const Comm& comm, const std::function<bool()>& holds) {
+void wait_until(Comm& comm, const std::function<bool()>& holds) {
   const auto begin = std::chrono::steady_clock::now();
   while (!holds()) {
     if (comm.is_aborted) throw std::runtime_error("the communicator was aborted");
     if (std::chrono::steady_clock::now() - begin > std::chrono::milliseconds(patience_ms)) {
+      comm.has_failed = true;
       throw std::runtime_error("a rank of the collective does not come");
     }
     std::this_thread::yield();

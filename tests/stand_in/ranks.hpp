@@ -36,9 +36,10 @@ struct Comm {
   std::set<Kind> warm;  ///< the kinds that have run outside of a capture
   std::uint64_t barriers = 0;
   std::atomic<bool> is_aborted{false};
-  std::atomic<int> running{0};  ///< kernels
-  void* binary = nullptr;       ///< of the library
-  void* function = nullptr;     ///< of the library
+  std::atomic<bool> has_failed{false};  ///< whether a rank did not come
+  std::atomic<int> running{0};          ///< kernels
+  void* binary = nullptr;               ///< of the library
+  void* function = nullptr;             ///< of the library
 };
 
 inline constexpr std::uint32_t most_ranks = 8;

@@ -98,11 +98,13 @@ class Nccl {
     std::memcpy(copy.bytes, id, sizeof(copy.bytes));
     return functions_.join(&comm, ranks, copy, rank);
   }
-  /// Destroys the communicator. If something on the device hangs, first ends the collectives that run there: without
-  /// that, the call may not return.
+  /// Destroys the communicator. After a failure, or if something on the device hangs, NCCL wants it to be aborted,
+  /// which ends the collectives that still run.
   void leave(Comm& comm) const noexcept {
     (void)enter();
-    (void)(runtime().is_lost(device_) ? functions_.abort(comm) : functions_.calls.destroy(comm));
+    streams::Code failure = 0;
+    const bool is_sound = functions_.async_error(comm, &failure) == 0 && failure == 0 && !runtime().is_lost(device_);
+    (void)(is_sound ? functions_.calls.destroy(comm) : functions_.abort(comm));
   }
 
   static void begin_graphs(const char*, std::uint32_t) noexcept {}  ///< Does nothing: NCCL has no limit.
@@ -132,6 +134,7 @@ class Nccl {
     Calls calls;
     streams::Code (*join)(Comm*, int ranks, Id, int rank) = nullptr;
     streams::Code (*abort)(Comm) = nullptr;
+    streams::Code (*async_error)(Comm, streams::Code*) = nullptr;
   };
   [[nodiscard]] static Runtime& runtime() noexcept { return Runtime::instance(); }
   /// Opens the library once. @throws Error unsupported
@@ -145,6 +148,7 @@ class Nccl {
       find(join_call, f.join);
       find("ncclCommDestroy", f.calls.destroy);
       find("ncclCommAbort", f.abort);
+      find("ncclCommGetAsyncError", f.async_error);
       find("ncclAllReduce", f.calls.all_reduce);
       find("ncclAllGather", f.calls.all_gather);
       find("ncclReduceScatter", f.calls.reduce_scatter);

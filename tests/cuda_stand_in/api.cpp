@@ -53,6 +53,7 @@ struct Driver {
   std::map<void*, std::shared_ptr<stand_in::Graph>> executables;
   std::map<void*, NodePlaces> places;  ///< by executable
   std::map<std::string, RegisteredKernel> registered;
+  std::map<cuda_stand_in::Kernel, stand_in::Function> of_libraries;
 };
 Driver& driver() {
   static Driver& made = *new Driver;  // never destroyed: callers may close after main
@@ -913,6 +914,25 @@ CUDA_CALL cuLaunchKernel(void* function, unsigned gx, unsigned gy, unsigned gz, 
   const int code = kernel_op(*static_cast<CudaFunction*>(function), grid, block, shared, parameters, op);
   if (code == success) machine().submit(*stream, std::move(op));
   return code;
+}
+
+CONTROL int rondo_cuda_stand_in_launch(void* on, void (*kernel)(std::int64_t*), const void* words, std::size_t size) {
+  const Entry entry("rondo_cuda_stand_in_launch", Needs::context);
+  if (entry.code != success) return entry.code;
+  StreamState* const stream = stream_of("rondo_cuda_stand_in_launch", on);
+  if (stream == nullptr) return invalid_handle;
+  stand_in::Function& function = driver().of_libraries[kernel];  // its address stays
+  function.name = "kernel of a library";
+  function.kernel = kernel;
+  function.shares_args = true;
+  const auto* const bytes = static_cast<const std::byte*>(words);
+  Op op;
+  op.kind = Op::Kind::kernel;
+  op.function = &function;
+  op.bytes.assign(bytes, bytes + size);
+  op.size = size;
+  machine().submit(*stream, std::move(op));
+  return success;
 }
 
 // --- graphs

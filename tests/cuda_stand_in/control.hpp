@@ -51,10 +51,15 @@ bool rondo_cuda_stand_in_poke(std::uint64_t address, const void* from, std::size
 /// Sets the host function that runs in place of an entry of PTX. It takes the words of one block's arguments, which are
 /// `block_bytes` long. Looking up an entry without such a function fails.
 void rondo_cuda_stand_in_kernel(const char* entry, void (*kernel)(std::int64_t*), std::uint32_t block_bytes);
+/// Puts a host function on a stream, as a library of the vendor puts its kernels there. `size`: the bytes of its
+/// arguments, which are copied. @returns the driver's code
+int rondo_cuda_stand_in_launch(void* stream, void (*kernel)(std::int64_t*), const void* words, std::size_t size);
 
 /// Calls of the driver that tests make themselves.
 int cuStreamBeginCapture_v2(void* stream, int mode);
 int cuStreamEndCapture(void* stream, void** graph);
+int cuStreamIsCapturing(void* stream, int* mode);
+int cuCtxGetCurrent(void** context);
 }
 
 namespace cuda_stand_in {

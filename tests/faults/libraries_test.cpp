@@ -10,6 +10,7 @@
 #include "cuda_stand_in/over_cuda_stand_in.hpp"
 #include "faults/system_calls.hpp"
 
+#include <rondo/platform/cuda/nccl.hpp>
 #include <rondo/platform/onboard/hccl.hpp>
 
 #include <doctest/doctest.h>
@@ -18,9 +19,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <initializer_list>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -44,7 +47,18 @@ bool live_with_session() {
   auto session = open<P>(graph, options);
   return session.run_round(bind(x, in), bind(y, out)).ok() && session.close().ok() && out == Floats(4, 6);
 }
-bool live_with_collectives() { return platform::onboard::HcclCalls::instance().all_reduce != nullptr; }
+/// The only rank of a group.
+struct Alone {
+  static int rank() { return 0; }
+  static int size() { return 1; }
+  static std::vector<std::uint64_t> gather(std::span<const std::uint64_t> numbers) {
+    return {numbers.begin(), numbers.end()};
+  }
+};
+template <class Communicator>
+bool live_with_collectives() {
+  return Communicator(Alone{}).size() == 1;
+}
 
 /// Runs a life in a process of its own and, if it throws, another one there, which must be right. The exception leaves
 /// nothing behind. @throws Error with the text of the life's exception
@@ -123,8 +137,14 @@ TEST_CASE("The library that the environment names takes the place of one that ca
 }
 
 TEST_CASE("A library of collectives that cannot be opened is named, and is opened later") {
-  const auto is_named = [](const Outcome& outcome) {
-    CHECK(has(outcome.told, {"libhccl.so cannot be opened: ", reason, "; install what is missing"}));
+  const auto live_on_npu = &live_in_a_process<&live_with_collectives<HcclCommunicator>>;
+  const auto live_on_gpu = &live_in_a_process<&live_with_collectives<NcclCommunicator>>;
+  const auto is_named = [](const char* first, const char* second) {
+    return [=](const Outcome& outcome) {
+      const char* const library = outcome.n == 1 ? first : second;
+      CHECK(has(outcome.told, {library, " cannot be opened: ", reason, "; install what is missing"}));
+    };
   };
-  CHECK(fail_each_use(SystemCall::library, {0}, &live_in_a_process<&live_with_collectives>, is_named) == 1);
+  CHECK(fail_each_use(SystemCall::library, {0}, live_on_npu, is_named("libhccl.so", "libacl_rt.so")) == 2);
+  CHECK(fail_each_use(SystemCall::library, {0}, live_on_gpu, is_named("libnccl.so.2", "libcuda.so.1")) == 2);
 }

@@ -10,6 +10,7 @@
 #include <rondo/mpi/all_reduce.hpp>
 #include <rondo/mpi/communicator.hpp>
 #include <rondo/mpi/measure.hpp>
+#include <rondo/platform/cuda/nccl.hpp>
 #include <rondo/platform/onboard/hccl.hpp>
 #include <rondo/rondo.hpp>
 
@@ -90,14 +91,17 @@ TEST_CASE("the collectives of the page give what they say") {
   CHECK(hall.back() == static_cast<float>(group.size() - 1));
 }
 
-TEST_CASE("the communicator of the page for NPUs joins the ranks") {
+TEST_CASE("the communicators of the page for NPUs and GPUs join the ranks") {
   const rondo::mpi::Group group;
   rondo_stand_in_chip("a2a3");
 
-  rondo::HcclCommunicator ranks(group, {.device = 0});  // the group distributes HCCL's root information
+  rondo::HcclCommunicator npus(group, {.device = 0});  // the group distributes HCCL's root information
+  rondo::NcclCommunicator gpus(group, {.device = 0});  // or NCCL's unique id; NCCL wants a GPU for each rank
 
-  CHECK(ranks.rank() == group.rank());
-  CHECK(ranks.size() == group.size());
+  CHECK(npus.rank() == group.rank());
+  CHECK(npus.size() == group.size());
+  CHECK(gpus.rank() == group.rank());
+  CHECK(gpus.size() == group.size());
 }
 
 TEST_CASE("the tuner of the page has its candidate built and run on another rank") {

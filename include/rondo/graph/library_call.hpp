@@ -82,7 +82,7 @@ concept HasSessionHooks = requires(F& callable, const CallSession& session) {
   callable.session_opens(session);
   { callable.session_closes(session) } noexcept;
 };
-/// Optional, with the hooks above: `void session_captures(const CallSession&)` is called on onboard platforms when the
+/// Optional, with the hooks above: `void session_captures(const CallSession&)` is called on NPUs and GPUs when the
 /// graph was captured, or is not going to be, and may change `capture`. If it throws an Error, opening fails.
 template <class F>
 concept HasCaptureHook = requires(F& callable, const CallSession& session) { callable.session_captures(session); };

@@ -51,6 +51,7 @@ struct PlannerCall {
   bool ports_last = false;                                                          ///< see PortsLast
   bool residents_first = false;                                                     ///< see ResidentsFirst
   decltype(&plan_in_parts) in_parts = nullptr;                                      ///< null: a single part
+  bool keeps_apart = false;                                                         ///< see Disjoint
 };
 #ifdef NDEBUG
 inline constexpr auto check_in_debug = nullptr;
@@ -73,24 +74,23 @@ inline constexpr PlannerCall call_of<Greedy> = {&plan_greedily};
 template <>
 inline constexpr PlannerCall call_of<DefaultPlanner> = {&plan_by_default};
 template <>
-inline constexpr PlannerCall call_of<Disjoint> = {&plan_apart};
+inline constexpr PlannerCall call_of<Disjoint> = {&plan_apart, nullptr, false, false, nullptr, true};
 template <class P>
-inline constexpr PlannerCall call_of<PortsLast<P>> = {call_of<P>.plan, call_of<P>.check, true, false, &plan_in_parts};
+inline constexpr PlannerCall call_of<PortsLast<P>> = {call_of<P>.plan, call_of<P>.check, true,
+                                                      false,           &plan_in_parts,   call_of<P>.keeps_apart};
 template <class P>
-inline constexpr PlannerCall call_of<ResidentsFirst<P>> = {call_of<P>.plan, call_of<P>.check, call_of<P>.ports_last,
-                                                           true, &plan_in_parts};
+inline constexpr PlannerCall call_of<ResidentsFirst<P>> = {
+    call_of<P>.plan, call_of<P>.check, call_of<P>.ports_last, true, &plan_in_parts, call_of<P>.keeps_apart};
 
 /// The concurrency to plan for. If all tensors are kept apart, nothing is computed in place either.
 template <class P>
 [[nodiscard]] constexpr Concurrency concurrency_for(Concurrency concurrency) noexcept {
-  return call_of<P>.plan == &plan_apart ? Concurrency::unordered : concurrency;
+  return call_of<P>.keeps_apart ? Concurrency::unordered : concurrency;
 }
-
 template <class P>
 [[nodiscard]] constexpr bool ports_may_share(Concurrency concurrency) noexcept {
   return concurrency_for<P>(concurrency) != Concurrency::unordered && !call_of<P>.ports_last;
 }
-
 /// See find_lifetimes().
 using FindLifetimes = Lifetimes (*)(const graph::GraphView& graph, const arch::Limits& chip, bool ports_apart);
 template <Concurrency concurrency>

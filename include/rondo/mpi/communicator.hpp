@@ -135,7 +135,7 @@ class Communicator {
         throw Error(Errc::unsupported,
                     Error::Text{session.platform.name, ": ", name,
                                 " is over MPI, which reaches the memory of the host; use a communicator of the device, "
-                                "such as HcclCommunicator"});
+                                "HcclCommunicator or NcclCommunicator"});
       }
       const graph::GraphView& view = session.view;
       const graph::TensorRecord& source = view.tensors[index(task.from.tensor())];

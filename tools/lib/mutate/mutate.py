@@ -59,7 +59,7 @@ TESTS = [
     "onboard/*_test.cpp",
 ]
 # Sources in tests/stand_in of other libraries than the runtime's; that of the profiler's ranges is built beside it.
-OTHER_STAND_INS = {"hccl.cpp", "tools_ext.cpp"}
+OTHER_STAND_INS = {"hccl.cpp", "ranks.cpp", "tools_ext.cpp"}
 MEMORY_ORDER = re.compile(r"memory_order_(acquire|release|acq_rel|seq_cst)")
 LIMIT_BYTES = 8 << 30
 CLANGS = ["clang++-19", "clang++-22", "clang++-21", "clang++-20", "clang++-18", "clang++-17", "clang++-16", "clang++"]

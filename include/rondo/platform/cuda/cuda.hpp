@@ -113,7 +113,7 @@ class Cuda : public streams::DevicePlatform<arch::Cuda, cuda::Parts, RoundEvents
   template <class Sink>
   void remarks(Moment when, Sink&& sink) const noexcept {
     if (when == Moment::closing && !refusal_.empty()) {
-      sink(Error::Text{refusal_.c_str(), " while it was captured; tasks were launched one by one"}.c_str());
+      sink(Error::Text{refusal_.c_str(), "; tasks were launched one by one"}.c_str());
     }
     if (when != Moment::opening) return;
     if (!this->can_refresh_args()) sink(this->refresh_.remark());
@@ -137,7 +137,7 @@ class Cuda : public streams::DevicePlatform<arch::Cuda, cuda::Parts, RoundEvents
   }
 
   const char* why_host_decides_ = "";
-  Error::Text refusal_;  ///< of the first program with a library call that could not be captured
+  Error::Text refusal_;  ///< of the first program whose tasks are launched one by one, though graphs are wanted
 };
 static_assert(check_platform<Cuda<>>() && check_platform<Cuda<>::Timed>());
 

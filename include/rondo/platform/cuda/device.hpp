@@ -182,6 +182,11 @@ class Device {
       text_ = Error::Text("this process was forked from one that uses CUDA; CUDA does not survive that");
   }
 
+  /// Puts a text before the text of the failure, whose end is lost if the whole is too long.
+  [[gnu::cold]] void begin_failure(const Error::Text& text) noexcept {
+    text_ = Error::Text{text.c_str(), text_.c_str()};
+  }
+
   /// Creates nothing, since the stream exists from the beginning.
   [[nodiscard]] Result create_stream(const char*&) const noexcept {
     return stream_ == nullptr ? not_initialised : success;
@@ -275,6 +280,7 @@ class Device {
     return calls;
   }
   [[gnu::cold]] void give_up() noexcept {
+    runtime_.lose(options_.device);
     calls_ = StreamCalls{no_calls(), 0};
     forget_streams();
   }

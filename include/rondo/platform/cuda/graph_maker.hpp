@@ -197,7 +197,7 @@ class GraphMaker {
       const Result called = library_calls_.run(l.library_call, stream, what);
       const Result ended = driver().end_capture(stream, child);
       if (called != success) {
-        refusal_ = Error::Text(what);
+        refusal_ = Error::Text{what, " while it was captured"};
       } else if (ended != success || *child == nullptr) {
         refuse(l, "cuStreamEndCapture", ended);
       }
@@ -211,8 +211,12 @@ class GraphMaker {
     return code;
   }
   void refuse(const Launch& l, const char* call, Result code) noexcept {
-    refusal_ = Error::Text{
-        call, " returned ", code, " for the library call of task '", view_.name(view_.tasks[l.position].name), "'"};
+    refusal_ = Error::Text{call,
+                           " returned ",
+                           code,
+                           " for the library call of task '",
+                           view_.name(view_.tasks[l.position].name),
+                           "' while it was captured"};
   }
   /// Records a refusal if the code means that the driver cannot do it.
   [[nodiscard]] bool refuses(const Launch& l, const char* call, Result code) noexcept {

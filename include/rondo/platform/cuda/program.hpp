@@ -51,6 +51,7 @@ class Program {
     }
     if (host_decides()) loops_.cut(view_, args, launches_);
     if (makes_graphs && exec_ == nullptr && refusal_.empty()) make_graphs();
+    compare_captures(args);
     loaded(*this);
   }
   Program(const Program&) = delete;
@@ -84,18 +85,22 @@ class Program {
   }
   /// Whether a round is one launch of a CUDA graph, or one for each section that it runs.
   [[nodiscard]] bool is_graph() const noexcept { return exec_ != nullptr || (!sections_.empty() && refusal_.empty()); }
-  /// The reason why a library call could not be captured; empty if all could.
+  /// The reason why tasks are launched one by one, though graphs are wanted; empty if there is none.
   [[nodiscard]] const Error::Text& refusal() const noexcept { return refusal_; }
   /// Whether the host decides about loops.
   [[nodiscard]] bool host_decides() const noexcept { return *why_host_decides_ != '\0'; }
   /// Why it does, as a clause; empty if it does not.
   [[nodiscard]] const char* why_host_decides() const noexcept { return why_host_decides_; }
 
-  /// Names the task that was waited for, if tasks are waited for one by one.
+  /// Names the task that was waited for, if tasks are waited for one by one; else lists the library calls in the text.
   [[nodiscard]] Status blame(Status status) const noexcept {
     const bool is_about_a_task = status.code() == Errc::device_failed || status.code() == Errc::timed_out ||
                                  status.code() == Errc::kernel_failed;
-    if (!is_about_a_task || under_way_ == none) return status;
+    if (!is_about_a_task) return status;
+    if (under_way_ == none) {
+      device_.begin_failure(library_calls_.list());
+      return status;
+    }
     const Status named = Status::of_task(status.code(), view_.tasks[under_way_].added_as);
     return status.poisoned() ? named.poisoning() : named;
   }
@@ -105,12 +110,7 @@ class Program {
     if (launches_.empty() && modules_.empty() && !is_graph()) return success;
     Result first = device_.wait();
     keep_first(first, device_.enter_to_release());
-    const auto destroy = [&](GraphExec& exec) {
-      if (exec != nullptr) keep_first(first, released(driver().destroy_exec(std::exchange(exec, nullptr))));
-    };
-    destroy(exec_);
-    for (GraphExec& exec : sections_) destroy(exec);
-    sections_ = {};
+    keep_first(first, destroy_graphs());
     keep_first(first, loops_.release());
     if (left_ != 0) {
       host_.on_device.value -= left_bytes();
@@ -245,6 +245,31 @@ class Program {
     }
     refusal_ = maker.refusal();
     device_.must(call, code);
+  }
+  /// Notifies the library calls of how the graph is run, and gives up the CUDA graphs if a call requires that.
+  void compare_captures(args::ArgsTable& args) {
+    CallCapture capture{.way = !is_graph() ? 0U : view_.loops.empty() || host_decides() ? 1U : 2U};
+    graph::tell_of_capture(view_, {device_.platform(), false, device_.number()}, capture);
+    if (!capture.is_shared || (capture.way != 0 && !capture.is_unlike_other)) return;
+    if (capture.is_unlike_other && refusal_.empty()) {
+      refusal_ = Error::Text("a rank did not capture the graph as the others did");
+    }
+    if (!view_.loops.empty() && !host_decides()) {
+      why_host_decides_ = "another rank's host does";
+      loops_.cut(view_, args, launches_);
+    }
+    device_.must(Api::synchronize, device_.wait());  // for the upload
+    (void)destroy_graphs();
+  }
+  Result destroy_graphs() noexcept {
+    Result first = success;
+    const auto destroy = [&](GraphExec& exec) {
+      if (exec != nullptr) keep_first(first, released(driver().destroy_exec(std::exchange(exec, nullptr))));
+    };
+    destroy(exec_);
+    for (GraphExec& exec : sections_) destroy(exec);
+    sections_ = {};
+    return first;
   }
   [[nodiscard]] Result make_whole(GraphMaker& maker, const char*& call) {
     const auto count = static_cast<std::uint32_t>(view_.tasks.size());

@@ -8,8 +8,10 @@
 #include <pthread.h>
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <mutex>
+#include <vector>
 
 namespace rondo::platform::cuda {
 
@@ -81,6 +83,7 @@ class Runtime {
       throw Error(Errc::no_such_device,
                   Error::Text{platform, ": there is no device ", device, ", the machine has ", count});
     }
+    lost_.resize(static_cast<std::size_t>(count));
     check(calls_, platform, "cuDeviceGet", calls_.device_get(&id, static_cast<int>(device)));
     Context context = nullptr;
     check(calls_, platform, "cuDevicePrimaryCtxRetain", calls_.context_retain(&context, id));
@@ -89,6 +92,16 @@ class Runtime {
   /// Undoes open().
   [[nodiscard]] Result close(DeviceId id) noexcept {
     return is_child() ? success : released(calls_.context_release(id));
+  }
+  /// Notes that something on a device that was opened hangs, which only the end of the process ends.
+  void lose(std::uint32_t device) noexcept {
+    const std::lock_guard lock{mutex_};
+    lost_[device] = true;
+  }
+  /// Whether something on the device hangs.
+  [[nodiscard]] bool is_lost(std::uint32_t device) noexcept {
+    const std::lock_guard lock{mutex_};
+    return lost_[device];
   }
 
  private:
@@ -114,6 +127,7 @@ class Runtime {
   Calls calls_;   ///< those that sessions make
   bool is_found_ = false;
   bool is_initialised_ = false;
+  std::vector<bool> lost_;  ///< by device
   std::atomic<bool> is_child_{false};
 };
 

@@ -131,21 +131,7 @@ class Launches {
     return found;
   }
 
-  /// Lists the library calls of the graph, for a failure whose task is unknown: each of them may be waiting for another
-  /// rank. Empty if the graph has no library call.
-  [[nodiscard, gnu::cold]] Error::Text list_calls() const noexcept {
-    constexpr std::size_t most = 4;
-    Error::Text text;
-    std::size_t calls = 0;
-    for (const Launch& launch : launches_) {
-      if (launch.library_call == streams::LibraryCalls::none || ++calls > most) continue;
-      text.append({calls == 1 ? "the task is unknown, and the library calls of the graph are '" : ", '",
-                   view_.name(view_.tasks[launch.position].name), "'"});
-    }
-    if (calls > most) text.append({" and ", calls - most, " others"});
-    if (calls != 0) text.append({": if one is a collective, look whether another rank has stopped; "});
-    return text;
-  }
+  [[nodiscard]] const streams::LibraryCalls& library_calls() const noexcept { return library_calls_; }
 
   /// Whether there is nothing to unload. Library calls alone need no binary.
   [[nodiscard]] bool has_nothing() const noexcept { return launches_.empty() && binaries_.empty(); }

@@ -155,7 +155,7 @@ class Program {
     if (!is_about_a_task) return status;
     const std::uint32_t position = under_way_ != none ? under_way_ : launches_.failed();
     if (position == none) {
-      device_.begin_failure(launches_.list_calls());
+      device_.begin_failure(launches_.library_calls().list());
       return status;
     }
     const Status named = Status::of_task(status.code(), view_.tasks[position].added_as);

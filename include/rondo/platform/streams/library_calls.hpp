@@ -36,6 +36,19 @@ class LibraryCalls {
     return static_cast<std::uint32_t>(calls_.size() - 1);
   }
   [[nodiscard]] bool empty() const noexcept { return calls_.empty(); }
+  /// Lists the calls, for a failure whose task is unknown: each of them may be waiting for another rank. Empty if the
+  /// graph has no library call.
+  [[nodiscard, gnu::cold]] Error::Text list() const noexcept {
+    constexpr std::size_t most = 4;
+    Error::Text text;
+    for (std::size_t i = 0; i < calls_.size() && i < most; ++i) {
+      text.append(
+          {i == 0 ? "the task is unknown, and the library calls of the graph are '" : ", '", calls_[i].name, "'"});
+    }
+    if (calls_.size() > most) text.append({" and ", calls_.size() - most, " others"});
+    if (!calls_.empty()) text.append({": if one is a collective, look whether another rank has stopped; "});
+    return text;
+  }
 
   /// Makes a call that enqueues its work on a stream. @returns library_call_failed if the call returns a code other
   /// than 0 or throws; `what` then describes the failure

@@ -1,14 +1,16 @@
 // SPDX-FileCopyrightText: 2026 The Rondo authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Collectives of captured graphs, over the stand-ins for the vendor's runtime and for HCCL. MPI distributes the root
-// information, as in a program for NPUs.
+// Collectives of captured graphs, over the stand-ins for the runtimes of NPUs and GPUs, and for HCCL and NCCL. MPI
+// distributes the communicators' ids, as in a program for such devices.
+#include "cuda_stand_in/over_cuda_stand_in.hpp"
 #include "mpi/patient.hpp"
 #include "mpi/until.hpp"
-#include "stand_in/hccl.hpp"
 #include "stand_in/over_stand_in.hpp"
+#include "stand_in/ranks.hpp"
 
 #include <rondo/mpi/communicator.hpp>
+#include <rondo/platform/cuda/nccl.hpp>
 #include <rondo/platform/onboard/hccl.hpp>
 #include <rondo/rondo.hpp>
 
@@ -17,6 +19,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
+#include <concepts>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -57,28 +61,67 @@ Floats input_of(int rank, int round) {
   return x;
 }
 
+/// A device with its library of collectives, over stand-ins.
+struct OnNpu {
+  using Platform = A2A3OverStandIn;
+  using Communicator = rondo::HcclCommunicator;
+  using Options = rondo::HcclOptions;
+  static std::uint64_t live() { return rondo_stand_in_live(nullptr); }
+  static std::atomic<std::uint64_t>& live_of_others() { return stand_in::live_of_others(); }
+  static void choose_chip() { rondo_stand_in_chip("a2a3"); }
+  static void reset() { rondo_stand_in_reset(); }
+  static void end_process() {}
+  static void two_devices() { rondo_stand_in_limit("devices", 2); }
+  static void refuse_capture(std::uint64_t number) { rondo_stand_in_fault("aclmdlRICaptureEnd", number, 107025); }
+  static Platform::Options without_capture() {
+    Platform::Options options;
+    options.capture = false;
+    return options;
+  }
+};
+struct OnGpu {
+  using Platform = CudaOverStandIn;
+  using Communicator = rondo::NcclCommunicator;
+  using Options = rondo::NcclOptions;
+  static std::uint64_t live() { return rondo_cuda_stand_in_live(nullptr); }
+  static std::atomic<std::uint64_t>& live_of_others() { return cuda_stand_in::live_of_others(); }
+  static void choose_chip() {}
+  static void reset() { rondo_cuda_stand_in_reset(); }
+  /// A lost context is lost for the whole process, so that the next test needs another one.
+  static void end_process() { rondo_cuda_stand_in_end_process(); }
+  static void two_devices() { rondo_cuda_stand_in_limit("devices", 2); }
+  static void refuse_capture(std::uint64_t number) { rondo_cuda_stand_in_fault("cuStreamEndCapture", number, 901); }
+  static Platform::Options without_capture() {
+    Platform::Options options;
+    options.graph = false;
+    return options;
+  }
+};
+
 /// A communicator, which keeps the device, outlives the sessions.
+template <class On>
 class Ranks {
  public:
-  explicit Ranks(const mpi::Group& group, rondo::HcclOptions options = {}) : before_{rondo_stand_in_live(nullptr)} {
-    rondo_stand_in_chip("a2a3");
-    ranks_ = std::make_unique<rondo::HcclCommunicator>(group, options);
-    others_ = rondo_stand_in_live(nullptr) - before_;
-    stand_in::live_of_others() += others_;
+  explicit Ranks(const mpi::Group& group, typename On::Options options = {}) : before_{On::live()} {
+    On::choose_chip();
+    ranks_ = std::make_unique<typename On::Communicator>(group, options);
+    others_ = On::live() - before_;
+    On::live_of_others() += others_;
   }
   Ranks(const Ranks&) = delete;
   Ranks& operator=(const Ranks&) = delete;
   ~Ranks() {
     ranks_.reset();
-    stand_in::live_of_others() -= others_;
-    CHECK(rondo_stand_in_live(nullptr) == before_);
+    On::live_of_others() -= others_;
+    CHECK(On::live() == before_);
+    if (before_ == 0) On::end_process();
   }
-  rondo::HcclCommunicator& operator*() { return *ranks_; }
+  typename On::Communicator& operator*() { return *ranks_; }
 
  private:
   std::uint64_t before_;
   std::uint64_t others_ = 0;
-  std::unique_ptr<rondo::HcclCommunicator> ranks_;
+  std::unique_ptr<typename On::Communicator> ranks_;
 };
 
 template <class F>
@@ -131,100 +174,120 @@ struct Everything {
 
 }  // namespace
 
-TEST_CASE("A captured graph with collectives gives what simulation over MPI gives") {
+TEST_CASE_TEMPLATE("A captured graph with collectives gives what simulation over MPI gives", On, OnNpu, OnGpu) {
+  using Platform = typename On::Platform;
   const mpi::Group group(MPI_COMM_WORLD, patient);
-  Ranks ranks(group);
+  Ranks<On> ranks(group);
   mpi::Communicator others(group);
   Everything onboard(*ranks);
   Everything simulated(others);
-  A2A3OverStandIn::Options options;
-  options.streams = 2;
-  auto session = rondo::open<A2A3OverStandIn>(onboard.graph, options);
+  typename Platform::Options options;
+  if constexpr (requires { options.streams; }) options.streams = 2;
+  auto session = rondo::open<Platform>(onboard.graph, options);
   auto simulation = rondo::open<rondo::A2A3Sim>(simulated.graph);
-  const std::uint64_t calls = rondo_stand_in_hccl_calls();
+  const std::uint64_t calls = rondo_stand_in_collectives();
   for (int round = 0; round < 5; ++round) {
     CHECK(onboard.run(session, group.rank(), round) == simulated.run(simulation, group.rank(), round));
   }
   CHECK(session.platform().is_captured());
-  CHECK(rondo_stand_in_hccl_calls() == calls);  // rounds replay what was captured
+  CHECK(rondo_stand_in_collectives() == calls);  // rounds replay what was captured
   CHECK(session.close().ok());
 }
 
-TEST_CASE("A session that does not capture calls the collectives in each round") {
+TEST_CASE_TEMPLATE("A session that does not capture calls the collectives in each round", On, OnNpu, OnGpu) {
+  using Platform = typename On::Platform;
   const mpi::Group group(MPI_COMM_WORLD, patient);
-  Ranks ranks(group);
+  Ranks<On> ranks(group);
   mpi::Communicator others(group);
   Everything onboard(*ranks);
   Everything simulated(others);
-  A2A3OverStandIn::Options options;
-  options.capture = false;
-  auto session = rondo::open<A2A3OverStandIn>(onboard.graph, options);
+  auto session = rondo::open<Platform>(onboard.graph, On::without_capture());
   auto simulation = rondo::open<rondo::A2A3Sim>(simulated.graph);
   for (int round = 0; round < 3; ++round) {
     CHECK(onboard.run(session, group.rank(), round) == simulated.run(simulation, group.rank(), round));
   }
 }
 
-TEST_CASE("Communicators of another device or platform, and types that HCCL lacks, are refused with a reason") {
+TEST_CASE_TEMPLATE("Communicators of another device or platform, and what a library lacks, are refused with a reason",
+                   On, OnNpu, OnGpu) {
+  using Platform = typename On::Platform;
+  constexpr bool is_npu = std::same_as<On, OnNpu>;
+  const std::string platform = is_npu ? "a2a3_onboard" : "cuda";
+  const std::string library = is_npu ? "HCCL" : "NCCL";
   const mpi::Group group(MPI_COMM_WORLD, patient);
-  rondo_stand_in_limit("devices", 2);
+  On::two_devices();
   {
-    Ranks ranks(group, {.device = 1});
+    Ranks<On> ranks(group, {.device = 1});
     mpi::Communicator others(group);
     Everything onboard(*ranks);
     Everything simulated(others);
-    CHECK(text_of([&] { (void)rondo::open<A2A3OverStandIn>(onboard.graph); }) ==
-          "a2a3_onboard: all_reduce(doubled) is of a communicator of device 1, the session is on device 0; make the "
-          "communicator for that device");
+    CHECK(text_of([&] { (void)rondo::open<Platform>(onboard.graph); }) ==
+          platform +
+              ": all_reduce(doubled) is of a communicator of device 1, the session is on device 0; make the "
+              "communicator for that device");
     CHECK(text_of([&] { (void)rondo::open<rondo::A2A3Sim>(onboard.graph); }) ==
-          "a2a3_sim: all_reduce(doubled) is over HCCL, which joins NPUs; use mpi::Communicator here");
-    CHECK(text_of([&] { (void)rondo::open<A2A3OverStandIn>(simulated.graph); }) ==
-          "a2a3_onboard: all_reduce(doubled) is over MPI, which reaches the memory of the host; use a communicator of "
-          "the device, such as HcclCommunicator");
+          "a2a3_sim: all_reduce(doubled) is over " + library + ", which joins " + (is_npu ? "NPUs" : "GPUs") +
+              "; use " + (is_npu ? "NcclCommunicator on GPUs" : "HcclCommunicator on NPUs") +
+              ", and mpi::Communicator elsewhere");
+    CHECK(text_of([&] { (void)rondo::open<Platform>(simulated.graph); }) ==
+          platform +
+              ": all_reduce(doubled) is over MPI, which reaches the memory of the host; use a communicator of "
+              "the device, HcclCommunicator or NcclCommunicator");
     rondo::TaskGraph graph;
     const auto x = graph.inout<float>("x", {n});
-    CHECK(text_of([&] { graph.add_collective(Collective::all_reduce, x, *ranks, {.reduction = Reduction::mean}); }) ==
-          "all_reduce(x): HCCL has no mean; choose the sum, and let a kernel divide");
+    const auto mean = [&] { graph.add_collective(Collective::all_reduce, x, *ranks, {.reduction = Reduction::mean}); };
+    CHECK(text_of(mean) ==
+          (is_npu ? "all_reduce(x): HCCL has no mean; choose the sum, and let a kernel divide" : "fine"));
     const auto b = graph.inout<bool>("b", {n});
-    CHECK(text_of([&] { graph.add_collective(Collective::broadcast, b, *ranks); }) == "broadcast(b): HCCL has no bool");
+    CHECK(text_of([&] { graph.add_collective(Collective::broadcast, b, *ranks); }) ==
+          "broadcast(b): " + library + " has no bool");
   }
-  rondo_stand_in_reset();
+  On::reset();
 }
 
-TEST_CASE("A communicator without all of its ranks is not made") {
-  struct Alone {  // the first of two ranks
-    [[nodiscard]] static int rank() { return 0; }
-    [[nodiscard]] static int size() { return 2; }
-    [[nodiscard]] static std::vector<std::uint64_t> gather(std::span<const std::uint64_t> numbers) {
-      std::vector<std::uint64_t> all(numbers.begin(), numbers.end());
-      all.insert(all.end(), numbers.begin(), numbers.end());
-      return all;
-    }
-  };
-  rondo_stand_in_hccl_patience(100);
-  rondo_stand_in_chip("a2a3");
-  const auto live = rondo_stand_in_live(nullptr);
+namespace {
+
+/// The first of two ranks, of which the second never comes.
+struct FirstOfTwo {
+  [[nodiscard]] static int rank() { return 0; }
+  [[nodiscard]] static int size() { return 2; }
+  [[nodiscard]] static std::vector<std::uint64_t> gather(std::span<const std::uint64_t> numbers) {
+    std::vector<std::uint64_t> all(numbers.begin(), numbers.end());
+    all.insert(all.end(), numbers.begin(), numbers.end());
+    return all;
+  }
+};
+
+}  // namespace
+
+TEST_CASE_TEMPLATE("A communicator without all of its ranks is not made", On, OnNpu, OnGpu) {
+  constexpr bool is_npu = std::same_as<On, OnNpu>;
+  rondo_stand_in_patience(100);
+  On::choose_chip();
+  const auto live = On::live();
   try {
-    const Alone group;
-    const rondo::HcclCommunicator ranks(group, {});
+    const FirstOfTwo group;
+    const typename On::Communicator ranks(group, {});
     FAIL("it was made");
   } catch (const rondo::Error& e) {
-    CHECK(e.code() == Errc::timed_out);
-    CHECK(std::string(e.what()).find("HcclCommInitRootInfo: HCCL returned 9, connect timeout") != std::string::npos);
+    CHECK(e.code() == (is_npu ? Errc::timed_out : Errc::device_failed));  // NCCL has no code for that
+    CHECK(std::string(e.what()).starts_with(is_npu ? "HcclCommInitRootInfo: HCCL returned 9, connect timeout"
+                                                   : "ncclCommInitRank: NCCL returned 2, unhandled system error"));
   }
-  CHECK(rondo_stand_in_live(nullptr) == live);
-  rondo_stand_in_hccl_patience(rondo_stand_in_hccl_usual_patience);
+  CHECK(On::live() == live);
+  rondo_stand_in_patience(rondo_stand_in_usual_patience);
 }
 
-TEST_CASE("Elements of 16 bits are reduced") {
+TEST_CASE_TEMPLATE("Elements of 16 bits are reduced", On, OnNpu, OnGpu) {
+  using Platform = typename On::Platform;
   const mpi::Group group(MPI_COMM_WORLD, patient);
-  Ranks ranks(group);
+  Ranks<On> ranks(group);
   rondo::TaskGraph graph;
   const auto half = graph.inout<rondo::Float16>("half", {3});
   const auto brain = graph.inout<rondo::BFloat16>("brain", {3});
   graph.add_collective(Collective::all_reduce, half, *ranks);
   graph.add_collective(Collective::all_reduce, brain, *ranks, {.reduction = Reduction::max});
-  auto session = rondo::open<A2A3OverStandIn>(graph);
+  auto session = rondo::open<Platform>(graph);
   const bool is_first = group.rank() == 0;
   std::vector<rondo::Float16> h(3, rondo::Float16{std::uint16_t{0x3C00}});                          // 1
   std::vector<rondo::BFloat16> b(3, rondo::BFloat16{std::uint16_t(is_first ? 0x40A0U : 0xC000U)});  // 5 and -2
@@ -237,10 +300,52 @@ TEST_CASE("Elements of 16 bits are reduced") {
   CHECK(session.close().ok());
 }
 
-TEST_CASE("Graphs that differ, or would wait forever, are refused on all ranks") {
+TEST_CASE_TEMPLATE("Rounds in flight run their collectives in order", On, OnNpu, OnGpu) {
+  const mpi::Group group(MPI_COMM_WORLD, patient);
+  Ranks<On> ranks(group);
+  rondo::TaskGraph graph;
+  const auto x = graph.input<float>("x", {n});
+  const auto y = graph.output<float>("y", {n});
+  const auto doubled = graph.workspace<float>("doubled", {n});
+  graph.add<Twice>(x, doubled);
+  graph.add_collective(Collective::all_reduce, doubled, *ranks);
+  graph.add<Twice>(doubled, y);
+  rondo::PipelinedSession<typename On::Platform, 3> session(rondo::freeze(graph));
+  constexpr int rounds = 8;
+  std::vector<Floats> in, out(rounds, Floats(n));
+  for (int r = 0; r < rounds; ++r) in.emplace_back(n, static_cast<float>(10 * r + group.rank()));
+  for (std::size_t r = 0; r < rounds; ++r) (void)session.submit_round(bind(x, in[r]), bind(y, out[r]));
+  REQUIRE(session.wait_all().ok());
+  for (int r = 0; r < rounds; ++r) {
+    const int sum = group.size() * 10 * r + group.size() * (group.size() - 1) / 2;
+    CHECK(out[static_cast<std::size_t>(r)] == Floats(n, static_cast<float>(4 * sum)));
+  }
+  CHECK(session.close().ok());
+}
+
+TEST_CASE("NCCL computes means") {
+  const mpi::Group group(MPI_COMM_WORLD, patient);
+  Ranks<OnGpu> ranks(group);
+  rondo::TaskGraph graph;
+  const auto x = graph.inout<float>("x", {n});
+  const auto all = graph.workspace<float>("all", {static_cast<std::size_t>(group.size()), n});
+  const auto part = graph.output<float>("part", {n});
+  graph.add_collective(Collective::all_reduce, x, *ranks, {.reduction = Reduction::mean});
+  graph.add_collective(Collective::all_gather, x, all, *ranks);
+  graph.add_collective(Collective::reduce_scatter, all, part, *ranks, {.reduction = Reduction::mean});
+  auto session = rondo::open<CudaOverStandIn>(graph);
+  Floats values(n, static_cast<float>(2 * group.rank())), means(n);
+  REQUIRE(session.run_round(bind(x, values), bind(part, means)).ok());
+  CHECK(values == Floats(n, static_cast<float>(group.size() - 1)));
+  CHECK(means == values);
+  CHECK(session.close().ok());
+}
+
+TEST_CASE_TEMPLATE("Graphs that differ, or would wait forever, are refused on all ranks", On, OnNpu, OnGpu) {
+  using Platform = typename On::Platform;
   const mpi::Group group(MPI_COMM_WORLD, patient);
   if (group.size() == 1) return;
-  Ranks ranks(group);
+  Ranks<On> ranks(group);
   const auto opens = [&](auto build) {
     rondo::TaskGraph graph;
     const auto x = graph.inout<float>("x", {n});
@@ -248,7 +353,7 @@ TEST_CASE("Graphs that differ, or would wait forever, are refused on all ranks")
     build(graph, x, y);
     graph.add<Twice>(x, graph.workspace<float>("unused", {n}));
     graph.add<Twice>(y, graph.workspace<float>("unused too", {n}));
-    return text_of([&] { (void)rondo::open<A2A3OverStandIn>(graph); });
+    return text_of([&] { (void)rondo::open<Platform>(graph); });
   };
   CHECK(opens([&](auto& graph, auto x, auto) {
           graph.add_collective(Collective::all_reduce, x, *ranks,
@@ -267,14 +372,15 @@ TEST_CASE("Graphs that differ, or would wait forever, are refused on all ranks")
     });
   };
   CHECK(exchange(true) ==
-        "a2a3_onboard: rank 0 would wait forever in its collective 1, send of 3000 float32 to rank 1; of two ranks "
-        "that exchange, let one receive first");
+        std::string(std::same_as<On, OnNpu> ? "a2a3_onboard" : "cuda") +
+            ": rank 0 would wait forever in its collective 1, send of 3000 float32 to rank 1; of two ranks "
+            "that exchange, let one receive first");
   CHECK(exchange(group.rank() == 0) == "fine");
 }
 
 TEST_CASE("At most six graphs with collectives are open on a device") {
   const mpi::Group group(MPI_COMM_WORLD, patient);
-  Ranks ranks(group);
+  Ranks<OnNpu> ranks(group);
   rondo::TaskGraph graph;
   const auto x = graph.inout<float>("x", {n});
   graph.add_collective(Collective::all_reduce, x, *ranks);
@@ -331,69 +437,79 @@ struct Looping {
 
 }  // namespace
 
-TEST_CASE("Collectives in loops are captured with their section, which is a graph of its own") {
+TEST_CASE_TEMPLATE("Collectives in loops are captured with their section, which is a graph of its own", On, OnNpu,
+                   OnGpu) {
+  using Platform = typename On::Platform;
   const mpi::Group group(MPI_COMM_WORLD, patient);
-  Ranks ranks(group, {.most_graphs = 3});
+  typename On::Options limits;
+  if constexpr (std::same_as<On, OnNpu>) limits.most_graphs = 3;
+  Ranks<On> ranks(group, limits);
   mpi::Communicator others(group);
   Looping onboard(*ranks);
   Looping simulated(others);
   {
-    auto session = rondo::open<A2A3OverStandIn>(onboard.graph);
+    auto session = rondo::open<Platform>(onboard.graph);
     auto simulation = rondo::open<rondo::A2A3Sim>(simulated.graph);
-    const std::uint64_t calls = rondo_stand_in_hccl_calls();
+    const std::uint64_t calls = rondo_stand_in_collectives();
     for (int round = 0; round < 5; ++round) {
       CHECK(onboard.run(session, group.rank(), round) == simulated.run(simulation, group.rank(), round));
     }
     CHECK(session.platform().is_captured());
-    CHECK(rondo_stand_in_hccl_calls() == calls);  // repetitions replay what was captured
-    CHECK(text_of([&] {
-            (void)rondo::open<A2A3OverStandIn>(onboard.graph);
-          }).find("more than 3 graphs with collectives would be open on device 0") != std::string::npos);
+    CHECK(rondo_stand_in_collectives() == calls);  // repetitions replay what was captured
+    if constexpr (std::same_as<On, OnNpu>) {
+      CHECK(text_of([&] {
+              (void)rondo::open<Platform>(onboard.graph);
+            }).find("more than 3 graphs with collectives would be open on device 0") != std::string::npos);
+    }
     CHECK(session.close().ok());
   }
-  CHECK(text_of([&] { (void)rondo::open<A2A3OverStandIn>(onboard.graph); }) == "fine");
+  CHECK(text_of([&] { (void)rondo::open<Platform>(onboard.graph); }) == "fine");
   Looping apart(*ranks, false);
   CHECK(text_of([&] {
-          (void)rondo::open<A2A3OverStandIn>(apart.graph);
+          (void)rondo::open<Platform>(apart.graph);
         }).find("might be repeated another number of times than on other ranks") != std::string::npos);
 }
 
-TEST_CASE("If one rank does not capture its graph, all ranks launch their tasks one by one, and the log says so") {
+TEST_CASE_TEMPLATE(
+    "If one rank does not capture its graph, all ranks launch their tasks one by one, and the log says so", On, OnNpu,
+    OnGpu) {
+  using Platform = typename On::Platform;
   const mpi::Group group(MPI_COMM_WORLD, patient);
   if (group.size() == 1) return;
   const bool is_odd_one = group.rank() == 1;
-  Ranks ranks(group, {.most_graphs = 3});
+  Ranks<On> ranks(group);
   mpi::Communicator others(group);
-  const auto is_not_captured = [&](auto& onboard, auto& simulated, const A2A3OverStandIn::Options& options) {
+  const auto is_not_captured = [&](auto& onboard, auto& simulated, const typename Platform::Options& options,
+                                   bool is_refused) {
     Logged::text.clear();
-    auto session = rondo::open<A2A3OverStandIn, Logged>(onboard.graph, options);
+    auto session = rondo::open<Platform, Logged>(onboard.graph, options);
     auto simulation = rondo::open<rondo::A2A3Sim>(simulated.graph);
     for (int round = 0; round < 2; ++round) {
       CHECK(onboard.run(session, group.rank(), round) == simulated.run(simulation, group.rank(), round));
     }
     CHECK_FALSE(session.platform().is_captured());
     CHECK(session.close().ok());
-    CHECK_MESSAGE(Logged::text.find("a rank did not capture the graph as the others did; tasks were launched one by "
-                                    "one") != std::string::npos,
-                  Logged::text);
+    const char* const reason =
+        is_refused && std::same_as<On, OnGpu>
+            ? "cuStreamEndCapture returned 901 for the library call of task '"
+            : "a rank did not capture the graph as the others did; tasks were launched one by one";
+    CHECK_MESSAGE(Logged::text.find(reason) != std::string::npos, Logged::text);
   };
   Everything onboard(*ranks);
   Everything simulated(others);
-  if (is_odd_one) rondo_stand_in_fault("aclmdlRICaptureEnd", 1, 107025);
-  is_not_captured(onboard, simulated, {});
-  A2A3OverStandIn::Options options;
-  options.capture = is_odd_one;
-  is_not_captured(onboard, simulated, options);
+  if (is_odd_one) On::refuse_capture(1);
+  is_not_captured(onboard, simulated, {}, is_odd_one);
+  is_not_captured(onboard, simulated, is_odd_one ? typename Platform::Options{} : On::without_capture(), false);
   Looping looping(*ranks);
   Looping simulated_loop(others);
-  if (is_odd_one) rondo_stand_in_fault("aclmdlRICaptureEnd", 2, 107025);  // of the second section
-  is_not_captured(looping, simulated_loop, {});
-  rondo_stand_in_reset();
+  if (is_odd_one) On::refuse_capture(2);  // on NPUs, of the second section
+  is_not_captured(looping, simulated_loop, {}, is_odd_one);
+  On::reset();
 }
 
 TEST_CASE("A replay with collectives that the runtime refuses fails its round, and the graph stays captured") {
   const mpi::Group group(MPI_COMM_WORLD, patient);
-  Ranks ranks(group);
+  Ranks<OnNpu> ranks(group);
   mpi::Communicator others(group);
   Everything onboard(*ranks);
   Everything simulated(others);
@@ -409,24 +525,26 @@ TEST_CASE("A replay with collectives that the runtime refuses fails its round, a
   CHECK(onboard.run(session, group.rank(), 0) == simulated.run(simulation, group.rank(), 0));
 }
 
-TEST_CASE("A rank that dies in a collective fails the rounds of the others, and their sessions are poisoned") {
+TEST_CASE_TEMPLATE("A rank that dies in a collective fails the rounds of the others, and their sessions are poisoned",
+                   On, OnNpu, OnGpu) {
+  using Platform = typename On::Platform;
   const mpi::Group group(MPI_COMM_WORLD, patient);
   if (group.size() == 1) return;
   for (const bool is_captured : {false, true}) {
     CAPTURE(is_captured);
-    Ranks ranks(group);
+    Ranks<On> ranks(group);
     rondo::TaskGraph graph;
     const auto x = graph.inout<float>("x", {n});
     graph.add_collective(Collective::all_reduce, x, *ranks);
-    A2A3OverStandIn::Options options;
+    typename Platform::Options options;
     options.wait_after_each_task = !is_captured;
-    auto session = rondo::open<A2A3OverStandIn>(graph, options);
+    auto session = rondo::open<Platform>(graph, options);
     MPI_Barrier(MPI_COMM_WORLD);
     if (group.rank() != 0) {
       Floats values(n);
-      rondo_stand_in_hccl_patience(300);
+      rondo_stand_in_patience(300);
       const Status status = session.run_round(bind(x, values));
-      rondo_stand_in_hccl_patience(rondo_stand_in_hccl_usual_patience);
+      rondo_stand_in_patience(rondo_stand_in_usual_patience);
       CHECK(status.poisoned());
       CHECK(status.code() == Errc::device_failed);
       const std::string text = session.explain(status).c_str();
@@ -440,9 +558,11 @@ TEST_CASE("A rank that dies in a collective fails the rounds of the others, and 
   }
 }
 
-TEST_CASE("Ranks of which only some have used their memory run their rounds together, also of a new shape") {
+TEST_CASE_TEMPLATE("Ranks of which only some have used their memory run their rounds together, also of a new shape", On,
+                   OnNpu, OnGpu) {
+  using Platform = typename On::Platform;
   const mpi::Group group(MPI_COMM_WORLD, patient);
-  Ranks ranks(group);
+  Ranks<On> ranks(group);
   rondo::TaskGraph graph;
   const auto m = graph.dim("m");
   const auto x = graph.input<float>("x", {m});
@@ -451,7 +571,7 @@ TEST_CASE("Ranks of which only some have used their memory run their rounds toge
   graph.add<Twice>(x, t);
   graph.add_collective(Collective::all_reduce, t, *ranks);
   graph.add<Twice>(t, y);
-  auto session = rondo::open_shaped<A2A3OverStandIn>(graph);
+  auto session = rondo::open_shaped<Platform>(graph);
   auto array = session.allocate(x, {100});
   if (group.rank() == 0) REQUIRE(session.upload(array, Floats(100)).ok());
   for (int round = 0; round < 3; ++round) {
@@ -510,4 +630,32 @@ TEST_CASE("A device on which a collective hangs is not given back, since that wo
   int how = 0;
   REQUIRE(waitpid(child, &how, 0) == child);
   CHECK(how == 0);
+}
+
+// It comes last, since the process has lost its device afterwards.
+TEST_CASE("A collective that waits on a GPU for a rank that never comes is ended with its communicator") {
+  const mpi::Group group(MPI_COMM_WORLD, patient);
+  if (group.size() == 1) return;
+  {
+    auto ranks = std::make_unique<rondo::NcclCommunicator>(group);
+    rondo::TaskGraph graph;
+    const auto x = graph.inout<float>("x", {n});
+    graph.add_collective(Collective::all_reduce, x, *ranks);
+    CudaOverStandIn::Options options;
+    options.timeout_ms = 20;  // the others wait for rank 0, which does not come however long they wait
+    if (group.rank() == 0) options.timeout_ms = -1;
+    auto session = rondo::open<CudaOverStandIn>(graph, options);
+    cuda_stand_in::live_of_others() = 1000;  // the device keeps what the session had
+    if (group.rank() != 0) {
+      Floats values(n);
+      const Status status = session.run_round(bind(x, values));
+      CHECK(status.code() == Errc::timed_out);
+      CHECK(status.poisoned());
+    }
+    CHECK(session.close().ok() == (group.rank() == 0));
+    ranks.reset();
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+  rondo_cuda_stand_in_end_process();
+  cuda_stand_in::live_of_others() = 0;
 }

@@ -7,6 +7,7 @@
 #include "kernels.hpp"
 
 #include <rondo/platform/cuda/cuda.hpp>
+#include <rondo/platform/cuda/nccl.hpp>
 #include <rondo/rondo.hpp>
 
 #ifdef RONDO_OVER_CUDA_STAND_IN
@@ -16,7 +17,10 @@
 #include <dlfcn.h>
 
 #include <cmath>
+#include <cstdint>
 #include <cstdio>
+#include <memory>
+#include <span>
 #include <string>
 #include <thread>
 #include <vector>
@@ -137,6 +141,49 @@ std::vector<float> floats() {
   return hy;
 }
 
+/// The only rank of a communicator, which is what one GPU can have.
+struct Alone {
+  static int rank() { return 0; }
+  static int size() { return 1; }
+  static std::vector<std::uint64_t> gather(std::span<const std::uint64_t> numbers) {
+    return {numbers.begin(), numbers.end()};
+  }
+};
+
+/// Whether collectives of one rank leave the results of kernels as they are, in CUDA graphs.
+bool reduces_alone(NcclCommunicator& ranks) {
+  TaskGraph graph;
+  const auto x = graph.input<float>("x", {n});
+  const auto y = graph.inout<float>("y", {n});
+  const auto all = graph.output<float>("all", {1, n});
+  graph.add<on_gpu::Axpy>(x, y, 2.0F);
+  graph.add_collective(Collective::all_reduce, y, ranks);
+  graph.add_collective(Collective::all_gather, y, all, ranks);
+  auto session = open<Cuda>(graph);
+  bool right = true;
+  for (int round = 0; round < 20; ++round) {
+    const std::vector<float> hx(n, static_cast<float>(round));
+    std::vector<float> hy(n, 1), hall(n);
+    const Status status = session.run_round(bind(x, hx), bind(y, hy), bind(all, hall));
+    if (!status.ok()) std::printf("%s\n", session.explain(status).c_str());
+    const std::vector<float> expected(n, static_cast<float>(1 + 2 * round));
+    right = right && status.ok() && hy == expected && hall == expected;
+  }
+  return right && session.platform().is_captured();
+}
+/// The same, where NCCL is installed.
+void check_collectives() {
+  std::unique_ptr<NcclCommunicator> ranks;
+  try {
+    ranks = std::make_unique<NcclCommunicator>(Alone{});
+  } catch (const Error& e) {
+    if (e.code() != Errc::unsupported) throw;
+    std::printf("skipped: %s\n", e.what());
+    return;
+  }
+  check(reduces_alone(*ranks), "collectives of NCCL are captured with the graph");
+}
+
 #ifndef RONDO_OVER_CUDA_STAND_IN
 /// The calls of cuBLAS that a matrix product needs, from its library if there is one.
 struct Blas {
@@ -254,6 +301,7 @@ int main() {
     for (std::size_t i = 0; i < here.size(); ++i)
       close = close && std::abs(here[i] - there[i]) <= 1e-6F * std::abs(there[i]);
     check(close, "floats differ by at most 1e-6");
+    check_collectives();
     check(captures_beside_a_session(), "sessions do not disturb what another thread captures in the global mode");
 #ifndef RONDO_OVER_CUDA_STAND_IN
     int captured = 0;

@@ -1015,12 +1015,24 @@ CUDA_CALL cuGraphAddNode(void** made, void* handle, void* const* needs, std::siz
   p->bodies = reinterpret_cast<void**>(&graph->body);
   return add_node("cuGraphAddNode", graph, needs, count, std::move(node), made);
 }
+namespace {
+/// Whether the body of a conditional node has a kernel of a library.
+bool has_library_in_body(const CudaGraph& graph, bool is_body = false) {
+  return std::any_of(graph.nodes.begin(), graph.nodes.end(), [&](const auto& node) {
+    const bool is_library = node->op.kind == Op::Kind::kernel && node->op.function != nullptr &&
+                            driver().of_libraries.contains(node->op.function->kernel);
+    return (is_body && is_library) || (node->child != nullptr && has_library_in_body(*node->child, is_body)) ||
+           (node->body != nullptr && has_library_in_body(*node->body, true));
+  });
+}
+}  // namespace
 CUDA_CALL cuGraphInstantiateWithFlags(void** exec, void* handle, unsigned long long) {
   const Entry entry("cuGraphInstantiateWithFlags", Needs::context);
   if (capture_forbids()) return capture_unsupported;
   if (entry.code != success) return entry.code;
   auto* const graph = static_cast<CudaGraph*>(handle);
   if (!driver().graphs.contains(graph)) return misuse("cuGraphInstantiateWithFlags", "no such graph");
+  if (has_library_in_body(*graph)) return invalid_value;
   NodePlaces places;
   auto made = instantiate(*graph, places);
   *exec = made.get();

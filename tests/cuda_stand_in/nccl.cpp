@@ -11,6 +11,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
+#include <vector>
 
 namespace {
 
@@ -49,6 +50,15 @@ int launch(Kind kind, const void* from, void* to, std::size_t count, int type, i
   return code == 0 ? 0 : cuda_failed;
 }
 
+/// Ends the program.
+void end_if(bool is_wrong, const char* text) {
+  if (!is_wrong) return;
+  std::fprintf(stderr, "%s\n", text);
+  std::abort();
+}
+/// Whether there is a CUDA graph, which may have collectives.
+bool has_graphs() { return rondo_cuda_stand_in_live("executables") != 0; }
+
 }  // namespace
 
 extern "C" {
@@ -70,17 +80,18 @@ int ncclCommInitRank(void** handle, int ranks, Id id, int rank) {
   return 0;
 }
 int ncclCommAbort(void* handle) {
-  const std::unique_ptr<Comm> comm{static_cast<Comm*>(handle)};
+  auto* const comm = static_cast<Comm*>(handle);
+  end_if(has_graphs(), "ncclCommAbort does not return: a CUDA graph with collectives is there");
   stand_in::ranks::abort(*comm);
-  leave(*comm);
+  // A kernel that has not begun yet still looks at it.
+  static auto& aborted = *new std::vector<std::unique_ptr<Comm>>;
+  aborted.emplace_back(comm);
   return 0;
 }
 int ncclCommDestroy(void* handle) {
   const std::unique_ptr<Comm> comm{static_cast<Comm*>(handle)};
-  if (comm->has_failed || comm->running != 0) {
-    std::fputs("ncclCommDestroy does not return: a collective has failed, or still runs\n", stderr);
-    std::abort();
-  }
+  end_if(comm->has_failed || comm->running != 0, "ncclCommDestroy does not return: a collective failed, or still runs");
+  end_if(has_graphs(), "ncclCommDestroy does not return: a CUDA graph with collectives is there");
   leave(*comm);
   return 0;
 }

@@ -454,7 +454,7 @@ TEST_CASE_TEMPLATE("Collectives in loops are captured with their section, which 
     for (int round = 0; round < 5; ++round) {
       CHECK(onboard.run(session, group.rank(), round) == simulated.run(simulation, group.rank(), round));
     }
-    CHECK(session.platform().is_captured());
+    CHECK(session.platform().is_captured());  // on GPUs, since a loop cannot contain what NCCL puts there, in sections
     CHECK(rondo_stand_in_collectives() == calls);  // repetitions replay what was captured
     if constexpr (std::same_as<On, OnNpu>) {
       CHECK(text_of([&] {
@@ -480,15 +480,20 @@ TEST_CASE_TEMPLATE(
   Ranks<On> ranks(group);
   mpi::Communicator others(group);
   const auto is_not_captured = [&](auto& onboard, auto& simulated, const typename Platform::Options& options,
-                                   bool is_refused) {
+                                   bool is_refused, bool differ_in_options = false) {
     Logged::text.clear();
+    const std::uint64_t before = rondo_stand_in_collectives();
     auto session = rondo::open<Platform, Logged>(onboard.graph, options);
+    const std::uint64_t calls = rondo_stand_in_collectives() - before;
     auto simulation = rondo::open<rondo::A2A3Sim>(simulated.graph);
     for (int round = 0; round < 2; ++round) {
       CHECK(onboard.run(session, group.rank(), round) == simulated.run(simulation, group.rank(), round));
     }
     CHECK_FALSE(session.platform().is_captured());
     CHECK(session.close().ok());
+    // On GPUs the ranks tell each other before they capture, since NCCL may exchange data in a capture.
+    const std::uint64_t first_runs = group.rank() < 2 ? 5 : 4;
+    if (std::same_as<On, OnGpu> && differ_in_options) CHECK(calls == first_runs);
     const char* const reason =
         is_refused && std::same_as<On, OnGpu>
             ? "cuStreamEndCapture returned 901 for the library call of task '"
@@ -499,7 +504,7 @@ TEST_CASE_TEMPLATE(
   Everything simulated(others);
   if (is_odd_one) On::refuse_capture(1);
   is_not_captured(onboard, simulated, {}, is_odd_one);
-  is_not_captured(onboard, simulated, is_odd_one ? typename Platform::Options{} : On::without_capture(), false);
+  is_not_captured(onboard, simulated, is_odd_one ? typename Platform::Options{} : On::without_capture(), false, true);
   Looping looping(*ranks);
   Looping simulated_loop(others);
   if (is_odd_one) On::refuse_capture(2);  // on NPUs, of the second section
@@ -632,7 +637,79 @@ TEST_CASE("A device on which a collective hangs is not given back, since that wo
   CHECK(how == 0);
 }
 
-// It comes last, since the process has lost its device afterwards.
+namespace {
+
+/// A loop in which each rank is by itself, and a collective after it.
+struct LoopThenSum {
+  rondo::TaskGraph graph;
+  rondo::Input<std::int32_t> wanted = graph.input<std::int32_t>("wanted", {1});
+  rondo::InputOutput<std::int32_t> count = graph.inout<std::int32_t>("count", {1});
+  rondo::InputOutput<float> x = graph.inout<float>("x", {n});
+  rondo::Workspace<std::int32_t> done = graph.workspace<std::int32_t>("done", {1});
+
+  explicit LoopThenSum(rondo::NcclCommunicator& ranks) {
+    graph.repeat_until(done, 20, [&] { graph.add<Until>(wanted, count, x, done); });
+    graph.add_collective(Collective::all_reduce, x, ranks);
+  }
+};
+
+}  // namespace
+
+TEST_CASE("If one rank's host decides about a loop outside of collectives, all hosts do") {
+  const mpi::Group group(MPI_COMM_WORLD, patient);
+  Ranks<OnGpu> ranks(group);
+  LoopThenSum g(*ranks);
+  for (const bool is_refused : {false, true}) {
+    CAPTURE(is_refused);
+    if (is_refused && group.rank() == group.size() - 1) OnGpu::refuse_capture(1);
+    auto session = rondo::open<CudaOverStandIn>(g.graph);
+    const std::vector<std::int32_t> wanted{2 + group.rank()};
+    std::vector<std::int32_t> count{0};
+    Floats x(n);
+    REQUIRE(session.run_round(bind(g.wanted, wanted), bind(g.count, count), bind(g.x, x)).ok());
+    CHECK(count[0] == wanted[0]);
+    CHECK(session.platform().is_captured() != is_refused);
+    CHECK((*session.platform().why_host_decides_loops() == '\0') != is_refused);
+    CHECK(session.close().ok());
+  }
+  OnGpu::reset();
+}
+
+namespace {
+
+/// Ranks of which all but the first leave once they have compared their graphs.
+struct Leaving {
+  const mpi::Group& group;
+  mutable int gathered = 0;
+  [[nodiscard]] int rank() const { return group.rank(); }
+  [[nodiscard]] int size() const { return group.size(); }
+  [[nodiscard]] std::vector<std::uint64_t> gather(std::span<const std::uint64_t> numbers) const {
+    std::vector<std::uint64_t> all = group.gather(numbers);
+    const bool has_compared = ++gathered == 3;  // before, for the communicator, and for the number of collectives
+    if (has_compared && rank() != 0) throw rondo::Error(Errc::stopped, rondo::Error::Text("this rank leaves"));
+    return all;
+  }
+};
+
+}  // namespace
+
+// The next two come last, since they leave processes without their device.
+TEST_CASE("The first run of a collective waits on a GPU no longer than told, and the session is not opened") {
+  const mpi::Group group(MPI_COMM_WORLD, patient);
+  if (group.size() == 1) return;
+  {
+    Leaving leaving{group};
+    rondo::NcclCommunicator ranks(leaving, {.timeout_ms = 20});  // the others do not come however long rank 0 waits
+    rondo::TaskGraph graph;
+    graph.add_collective(Collective::all_reduce, graph.inout<float>("x", {n}), ranks);
+    cuda_stand_in::live_of_others() = 1000;  // the device keeps what the session had
+    CHECK(text_of([&] { (void)rondo::open<CudaOverStandIn>(graph); }) ==
+          (group.rank() == 0 ? "all_reduce(x): rank 0 waited 20 ms for the other ranks" : "this rank leaves"));
+  }
+  rondo_cuda_stand_in_end_process();
+  cuda_stand_in::live_of_others() = 0;
+}
+
 TEST_CASE("A collective that waits on a GPU for a rank that never comes is ended with its communicator") {
   const mpi::Group group(MPI_COMM_WORLD, patient);
   if (group.size() == 1) return;
@@ -652,7 +729,8 @@ TEST_CASE("A collective that waits on a GPU for a rank that never comes is ended
       CHECK(status.code() == Errc::timed_out);
       CHECK(status.poisoned());
     }
-    CHECK(session.close().ok() == (group.rank() == 0));
+    const bool is_closed = session.close().ok();
+    if (group.rank() != 0) CHECK_FALSE(is_closed);
     ranks.reset();
   }
   MPI_Barrier(MPI_COMM_WORLD);

@@ -225,8 +225,13 @@ class Device {
     return calls().copy_async(to, size, staged, size, streams::host_to_device, stream_);
   }
 
+  /// Abandons the device if something on it hangs, so that releasing what is there does not wait for that.
+  void give_up_if_lost() noexcept {
+    if (!is_gone() && runtime_.is_lost(options_.device)) give_up();
+  }
   /// Waits, and destroys the stream; there will be no other. @returns the first failure
   Result stop() noexcept {
+    give_up_if_lost();
     Result first = wait_to_end();
     use_callers_stream(false);
     keep_first(first, wait_to_end());
@@ -273,8 +278,9 @@ class Device {
       visit_required(c, fill);
       visit_optional(c, fill);
       c.free = [](Pointer) { return success; };
-      c.free_host = c.destroy_stream = c.destroy_event = c.unload_module = c.destroy_exec =
+      c.free_host = c.destroy_stream = c.destroy_event = c.unload_module =
           c.destroy_graph = [](void*) { return success; };
+      c.destroy_exec = Runtime::instance().calls().destroy_exec;  // does not wait, and NCCL's communicators wait for it
       return c;
     }();
     return calls;

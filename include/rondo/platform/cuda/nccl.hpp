@@ -20,7 +20,8 @@ namespace rondo {
 struct NcclOptions {
   /// The number of the device, the same as in the sessions' options. NCCL wants a device of its own for each rank.
   std::uint32_t device = 0;
-  /// The time limit for the first run of a collective, in milliseconds.
+  /// The longest wait for the device in the first run of a collective, in milliseconds. NCCL has no time limit for
+  /// ranks that are missing when the communicator is made, or when a collective connects.
   std::int32_t timeout_ms = 50'000;
 };
 
@@ -77,7 +78,7 @@ class Nccl {
   /// Opens the device. @throws Error no_such_device, unsupported (no NCCL), and errors of the driver
   explicit Nccl(const Options& options)
       : functions_{functions()},
-        device_{options.device},
+        options_{options},
         context_{runtime().open(options.device, "nccl", id_)},
         stream_calls_{runtime().calls(), spins} {
     // NCCL works on the device of the thread's current context.
@@ -89,9 +90,10 @@ class Nccl {
   Nccl(const Nccl&) = delete;
   Nccl& operator=(const Nccl&) = delete;
   ~Nccl() {
-    if (!runtime().is_lost(device_)) (void)runtime().close(id_);
+    if (!runtime().is_lost(options_.device)) (void)runtime().close(id_);
   }
 
+  [[nodiscard]] const Options& options() const noexcept { return options_; }
   [[nodiscard]] const Calls& calls() const noexcept { return functions_.calls; }
   [[nodiscard]] streams::Code join(int ranks, const void* id, int rank, Comm& comm) const noexcept {
     Functions::Id copy;
@@ -103,7 +105,8 @@ class Nccl {
   void leave(Comm& comm) const noexcept {
     (void)enter();
     streams::Code failure = 0;
-    const bool is_sound = functions_.async_error(comm, &failure) == 0 && failure == 0 && !runtime().is_lost(device_);
+    const bool is_sound =
+        functions_.async_error(comm, &failure) == 0 && failure == 0 && !runtime().is_lost(options_.device);
     (void)(is_sound ? functions_.calls.destroy(comm) : functions_.abort(comm));
   }
 
@@ -122,7 +125,7 @@ class Nccl {
     return released(runtime().calls().free(reinterpret_cast<std::uintptr_t>(memory)));
   }
   static void must(const char* what, const char* call, Result code) { check(runtime().calls(), what, call, code); }
-  void lose() const noexcept { runtime().lose(device_); }
+  void lose() const noexcept { runtime().lose(options_.device); }
 
  private:
   static constexpr std::uint32_t spins = 1'000;  ///< queries before the first sleep
@@ -162,7 +165,7 @@ class Nccl {
   }
 
   const Functions& functions_;
-  std::uint32_t device_;
+  Options options_;
   DeviceId id_ = 0;
   Context context_;
   StreamCalls stream_calls_;

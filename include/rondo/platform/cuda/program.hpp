@@ -45,7 +45,8 @@ class Program {
     place_launches(args);
     const bool can_capture = library_calls_.empty() || driver().captures();
     const bool is_wanted = options.graph && !options.wait_after_each_task;
-    const bool makes_graphs = is_wanted && driver().has_graphs() && can_capture && !launches_.empty();
+    bool makes_graphs = is_wanted && driver().has_graphs() && can_capture && !launches_.empty();
+    if (is_unlike_other({.way = makes_graphs ? 1U : 0U})) makes_graphs = false;  // libraries may exchange in a capture
     if (!view.loops.empty()) {
       why_host_decides_ = makes_graphs ? make_graph_with_loops(args, decide) : "tasks are launched one by one";
     }
@@ -108,6 +109,7 @@ class Program {
   /// Waits, and unloads the loaded modules. @returns the first failure
   Result release() noexcept {
     if (launches_.empty() && modules_.empty() && !is_graph()) return success;
+    device_.give_up_if_lost();
     Result first = device_.wait();
     keep_first(first, device_.enter_to_release());
     keep_first(first, destroy_graphs());
@@ -246,16 +248,19 @@ class Program {
     refusal_ = maker.refusal();
     device_.must(call, code);
   }
-  /// Notifies the library calls of how the graph is run, and gives up the CUDA graphs if a call requires that.
-  void compare_captures(args::ArgsTable& args) {
-    CallCapture capture{.way = !is_graph() ? 0U : view_.loops.empty() || host_decides() ? 1U : 2U};
+  /// Notifies the library calls of how the graph is run. @returns whether a call wants nothing to be captured
+  [[nodiscard]] bool is_unlike_other(CallCapture capture) {
     graph::tell_of_capture(view_, {device_.platform(), false, device_.number()}, capture);
-    if (!capture.is_shared || (capture.way != 0 && !capture.is_unlike_other)) return;
     if (capture.is_unlike_other && refusal_.empty()) {
       refusal_ = Error::Text("a rank did not capture the graph as the others did");
     }
+    return capture.is_unlike_other || (capture.is_shared && capture.way == 0);
+  }
+  /// Gives the CUDA graphs up if a library call requires that.
+  void compare_captures(args::ArgsTable& args) {
+    if (!is_unlike_other({.way = !is_graph() ? 0U : view_.loops.empty() || host_decides() ? 1U : 2U})) return;
     if (!view_.loops.empty() && !host_decides()) {
-      why_host_decides_ = "another rank's host does";
+      why_host_decides_ = "another rank does not capture the graph";
       loops_.cut(view_, args, launches_);
     }
     device_.must(Api::synchronize, device_.wait());  // for the upload

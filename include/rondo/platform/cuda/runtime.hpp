@@ -8,10 +8,8 @@
 #include <pthread.h>
 
 #include <atomic>
-#include <cstddef>
 #include <cstdint>
 #include <mutex>
-#include <vector>
 
 namespace rondo::platform::cuda {
 
@@ -83,7 +81,6 @@ class Runtime {
       throw Error(Errc::no_such_device,
                   Error::Text{platform, ": there is no device ", device, ", the machine has ", count});
     }
-    lost_.resize(static_cast<std::size_t>(count));
     check(calls_, platform, "cuDeviceGet", calls_.device_get(&id, static_cast<int>(device)));
     Context context = nullptr;
     check(calls_, platform, "cuDevicePrimaryCtxRetain", calls_.context_retain(&context, id));
@@ -93,19 +90,19 @@ class Runtime {
   [[nodiscard]] Result close(DeviceId id) noexcept {
     return is_child() ? success : released(calls_.context_release(id));
   }
-  /// Notes that something on a device that was opened hangs, which only the end of the process ends.
-  void lose(std::uint32_t device) noexcept {
-    const std::lock_guard lock{mutex_};
-    lost_[device] = true;
-  }
+  /// Notes that something on the device hangs, so that calls which wait for the device do not return.
+  void lose(std::uint32_t device) noexcept { lost_.fetch_or(bit_of(device), std::memory_order_relaxed); }
   /// Whether something on the device hangs.
-  [[nodiscard]] bool is_lost(std::uint32_t device) noexcept {
-    const std::lock_guard lock{mutex_};
-    return lost_[device];
+  [[nodiscard]] bool is_lost(std::uint32_t device) const noexcept {
+    return (lost_.load(std::memory_order_relaxed) & bit_of(device)) != 0;
   }
 
  private:
   Runtime() = default;
+  /// Devices beyond the 64th have none, and are never lost.
+  [[nodiscard]] static std::uint64_t bit_of(std::uint32_t device) noexcept {
+    return device < 64 ? std::uint64_t{1} << device : 0;
+  }
 
   template <auto... slots>
   void relax() noexcept {
@@ -127,7 +124,7 @@ class Runtime {
   Calls calls_;   ///< those that sessions make
   bool is_found_ = false;
   bool is_initialised_ = false;
-  std::vector<bool> lost_;  ///< by device
+  std::atomic<std::uint64_t> lost_{0};  ///< a bit for each device
   std::atomic<bool> is_child_{false};
 };
 

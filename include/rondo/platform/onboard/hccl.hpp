@@ -90,6 +90,7 @@ class Hccl {
   Hccl& operator=(const Hccl&) = delete;
   ~Hccl() { (void)runtime().close(options_.device); }
 
+  [[nodiscard]] const Options& options() const noexcept { return options_; }
   [[nodiscard]] const Calls& calls() const noexcept { return calls_; }
   [[nodiscard]] static Code join(int ranks, void* id, int rank, Comm& comm) noexcept {
     return functions().join(static_cast<Rank>(ranks), id, static_cast<Rank>(rank), &comm);

@@ -11,7 +11,6 @@
 
 #include <dlfcn.h>
 
-#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -62,40 +61,6 @@ void find_collective(void* library, const char* name, const char* symbol, Functi
               Error::Text{name, " has no ", symbol, ", which Rondo cannot do without; install a newer version"});
 }
 
-/// A library of collectives, and the device that it works on. The constructor opens the device, and the destructor
-/// gives it back, unless lose() has noted that something on it hangs. `begin_graphs` throws if so many more graphs may
-/// not be open. `leave` destroys the communicator.
-template <class L>
-concept CollectiveLibrary =
-    std::constructible_from<L, const typename L::Options&> &&
-    requires(L& library, const typename L::Options& options, void* id, typename L::Comm& comm, void** memory) {
-      requires std::same_as<decltype(L::id_bytes), const std::size_t>;
-      { L::name } -> std::convertible_to<std::string_view>;
-      { L::devices } -> std::convertible_to<std::string_view>;
-      { L::elsewhere } -> std::convertible_to<std::string_view>;
-      { L::no_capture } -> std::convertible_to<std::string_view>;
-      { L::id_call } -> std::convertible_to<const char*>;
-      { L::join_call } -> std::convertible_to<const char*>;
-      { L::is_on(std::string_view{}) } -> std::same_as<bool>;
-      { L::number_of(DataType{}) } -> std::same_as<std::int32_t>;
-      { L::number_of(Reduction{}) } -> std::same_as<std::int32_t>;
-      { L::is_timeout(Code{}) } -> std::same_as<bool>;
-      { options.device } -> std::convertible_to<std::uint32_t>;
-      { options.timeout_ms } -> std::convertible_to<std::int32_t>;
-      library.calls().all_reduce;
-      library.stream_calls();
-      { library.join(2, id, 0, comm) } -> std::same_as<Code>;
-      { library.leave(comm) } noexcept;
-      library.begin_graphs("", 1U);
-      { library.end_graphs(1U) } noexcept;
-      { library.enter() } -> std::same_as<Code>;
-      { library.take(memory, std::uint64_t{1}) } -> std::same_as<Code>;
-      { library.give_back(*memory) } -> std::same_as<Code>;
-      library.must("", "", Code{});
-      library.lose();
-      L::Api::stream_flags;
-    };
-
 /// Ranks whose devices are joined by a library of collectives, for collectives that are tasks of a graph. The program
 /// uses HcclCommunicator or NcclCommunicator:
 ///
@@ -114,7 +79,10 @@ concept CollectiveLibrary =
 /// graphs, timed_out if a rank is missing, device_failed. If a rank dies during a round, the others' rounds end at the
 /// limit of their sessions, with timed_out or device_failed, and poison them. Cost: that of the library; nothing on the
 /// host in a captured round.
-template <CollectiveLibrary Library>
+///
+/// `Library`: a library and the device that it works on, platform::onboard::Hccl or platform::cuda::Nccl. Its
+/// constructor opens the device, and its destructor gives it back, unless lose() has noted that something there hangs.
+template <class Library>
 class DeviceCommunicator {
  public:
   using Options = typename Library::Options;  ///< the device and the limits
@@ -123,12 +91,11 @@ class DeviceCommunicator {
   /// numbers from each; it distributes what rank 0 gives out for the others to join. @throws Error no_such_device,
   /// unsupported (the library is missing), device_failed, timed_out
   template <class Group>
-  explicit DeviceCommunicator(const Group& group, Options options = {})
-      : options_{options},
-        rank_{group.rank()},
+  explicit DeviceCommunicator(const Group& group, const Options& options = {})
+      : rank_{group.rank()},
         size_{group.size()},
         gather_{[&group](std::span<const std::uint64_t> numbers) { return group.gather(numbers); }},
-        library_{options_} {
+        library_{options} {
     constexpr std::size_t words = (Library::id_bytes + 7) / 8;
     std::vector<std::uint64_t> id(words + 1);
     if (rank_ == 0) id[words] = static_cast<std::uint64_t>(library_.calls().make_id(id.data()));
@@ -196,10 +163,10 @@ class DeviceCommunicator {
         throw Error(Errc::unsupported, Error::Text{platform, ": ", name.c_str(), " is over ", Library::name,
                                                    ", which joins ", Library::devices, "; ", Library::elsewhere});
       }
-      if (session.platform.device != ranks.options_.device) {
+      if (session.platform.device != ranks.library_.options().device) {
         throw Error(Errc::invalid_argument,
-                    Error::Text{platform, ": ", name.c_str(), " is of a communicator of device ", ranks.options_.device,
-                                ", the session is on device ", session.platform.device,
+                    Error::Text{platform, ": ", name.c_str(), " is of a communicator of device ",
+                                ranks.library_.options().device, ", the session is on device ", session.platform.device,
                                 "; make the communicator for that device"});
       }
       const graph::TensorRecord& from = session.view.tensors[index(task.from.tensor())];
@@ -271,12 +238,12 @@ class DeviceCommunicator {
           throw;
         }
         what = Api::synchronize;
-        code = streams.synchronize(stream, ranks.options_.timeout_ms);
+        code = streams.synchronize(stream, ranks.library_.options().timeout_ms);
       }
       if (Api::errc_of(code) == Errc::timed_out) {  // the device still uses the memory
         library.lose();
         throw Error(Errc::timed_out, Error::Text{name.c_str(), ": rank ", ranks.rank_, " waited ",
-                                                 ranks.options_.timeout_ms, " ms for the other ranks"});
+                                                 ranks.library_.options().timeout_ms, " ms for the other ranks"});
       }
       clean_up();
       must(what, code);
@@ -330,7 +297,6 @@ class DeviceCommunicator {
     return graphs;
   }
 
-  Options options_;
   int rank_;
   int size_;
   std::function<std::vector<std::uint64_t>(std::span<const std::uint64_t>)> gather_;

@@ -63,7 +63,8 @@ enum class Errc : std::uint16_t {
     case Errc::wrong_size:
       return "the bound memory does not hold exactly the tensor's elements; bind a span of that size";
     case Errc::wrong_tensor:
-      return "this call does not take the tensor; bind inputs, outputs and inouts of this graph, and upload residents";
+      return "this call does not take the tensor, which may be of another graph; bind inputs, outputs and inouts of "
+             "this graph, and upload residents";
     case Errc::unbound_tensor: return "an input, output or inout is not bound; bind each one once per round";
     case Errc::bound_twice: return "the tensor is bound twice in one round; bind it once";
     case Errc::misaligned:
@@ -90,8 +91,7 @@ enum class Errc : std::uint16_t {
     case Errc::closed: return "the session is closed; open a new one";
     case Errc::poisoned: return "an earlier failure left the session unusable; close it and open a new one";
     case Errc::not_open:
-      return "the device is not open in this process; open a session here (after fork(), that of the parent is of no "
-             "use)";
+      return "the device is not open in this process; open a session here (after fork(), the parent's is of no use)";
     case Errc::out_of_memory: return "the device has not enough memory; use smaller tensors";
     case Errc::out_of_resources:
       return "the device has no stream, event or queue left; close sessions that are not needed";

@@ -83,6 +83,7 @@ Mistakes by_the_compiler() {
       refused("A kernel that writes an input", "add_writes_an_input"),
       refused("A raw kernel whose tensors are passed bare", "add_raw_without_access"),
       refused("A temporary bound to a round", "bind_temporary"),
+      refused("A pointer bound to a round", "bind_pointer"),
       refused("Host memory of another element type", "bind_wrong_element_type"),
       refused("A const output", "bind_const_output"),
       refused("A resident bound like an input", "bind_resident"),

@@ -16,6 +16,7 @@
 
 #include <doctest/doctest.h>
 
+#include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>
@@ -95,8 +96,10 @@ TEST_CASE("the communicators of the page for NPUs and GPUs join the ranks") {
   const rondo::mpi::Group group;
   rondo_stand_in_chip("a2a3");
 
-  rondo::HcclCommunicator npus(group, {.device = 0});  // the group distributes HCCL's root information
-  rondo::NcclCommunicator gpus(group, {.device = 0});  // or NCCL's unique id; NCCL wants a GPU for each rank
+  const std::uint32_t local = 0;  // over the stand-ins, all ranks can use one device
+
+  rondo::HcclCommunicator npus(group, {.device = local});  // on NPUs: the group distributes HCCL's root information
+  rondo::NcclCommunicator gpus(group, {.device = local});  // on GPUs: it distributes NCCL's unique id
 
   CHECK(npus.rank() == group.rank());
   CHECK(npus.size() == group.size());

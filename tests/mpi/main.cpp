@@ -9,9 +9,9 @@
 #include <doctest/doctest.h>
 
 int main(int argc, char** argv) {
-  const rondo::mpi::Environment mpi(&argc, &argv);
+  const rondo::mpi::Environment environment(&argc, &argv);
   doctest::Context context(argc, argv);
   const int result = context.run();
-  if (result != 0) mpi.abort(result);  // other ranks may wait for messages that this rank has not sent
+  if (result != 0) environment.abort(result);  // other ranks may wait for messages that this rank has not sent
   return result;
 }

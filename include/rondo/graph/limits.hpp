@@ -13,9 +13,9 @@ namespace rondo::graph {
 [[nodiscard]] constexpr bool knows(const arch::Limits& chip, DataType type) noexcept {
   return is_a5_only(type) ? chip.has_fp8 : !is_double(type) || chip.has_float64;
 }
-/// Returns a chip that supports a type which not all chips support.
+/// Returns a platform that supports a type which not all chips support.
 [[nodiscard]] constexpr const char* chip_with(DataType type) noexcept {
-  return is_a5_only(type) ? "a5" : "the platform host";
+  return is_a5_only(type) ? "a5" : "the platform host (RONDO_PLATFORM=host)";
 }
 
 /// Checks a graph against the limits of a chip: blocks, tensors and scalars per task, tensors that each round binds,

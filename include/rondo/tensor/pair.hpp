@@ -91,24 +91,24 @@ template <Element T, Direction D, class Host>
   using H = std::remove_reference_t<Host>;
   static_assert(is_bound_each_round(D),
                 "rondo: a resident or workspace tensor is not bound; move residents by session.upload and download");
+  static_assert(!std::is_pointer_v<H>, "rondo: a pointer has no size; bind a vector, an array or std::span(p, n)");
   static_assert(std::is_lvalue_reference_v<Host> || detail::is_device_span<std::remove_cv_t<H>> ||
-                    std::ranges::enable_borrowed_range<std::remove_cv_t<H>>,
+                    std::is_pointer_v<H> || std::ranges::enable_borrowed_range<std::remove_cv_t<H>>,
                 "rondo: the host memory is a temporary that dies before the round; bind a variable or a span");
   if constexpr (detail::is_device_span<std::remove_cv_t<H>>) {
     static_assert(is_model_io(D), "rondo: a host input lies in the args table; bind host memory to it");
     detail::check_host_element<T, D, typename H::element_type>();
     return DeviceBound<T, D>{tensor, host};
-  } else if constexpr (is_bound_each_round(D)) {
-    if constexpr (std::is_bounded_array_v<H>) {
-      detail::check_host_element<T, D, std::remove_extent_t<H>>();
-      return CopiedPair<T, D>{tensor, &host[0], std::extent_v<H>};
-    } else if constexpr (detail::ContiguousHost<H>) {
-      detail::check_host_element<T, D, std::remove_reference_t<decltype(*host.data())>>();
-      return CopiedPair<T, D>{tensor, host.data(), static_cast<std::size_t>(host.size())};
-    } else {
-      detail::check_host_element<T, D, H>();
-      return CopiedPair<T, D>{tensor, &host, 1};
-    }
+  } else if constexpr (!is_bound_each_round(D) || std::is_pointer_v<H>) {  // refused above
+  } else if constexpr (std::is_bounded_array_v<H>) {
+    detail::check_host_element<T, D, std::remove_extent_t<H>>();
+    return CopiedPair<T, D>{tensor, &host[0], std::extent_v<H>};
+  } else if constexpr (detail::ContiguousHost<H>) {
+    detail::check_host_element<T, D, std::remove_reference_t<decltype(*host.data())>>();
+    return CopiedPair<T, D>{tensor, host.data(), static_cast<std::size_t>(host.size())};
+  } else {
+    detail::check_host_element<T, D, H>();
+    return CopiedPair<T, D>{tensor, &host, 1};
   }
 }
 

@@ -225,13 +225,13 @@ class Device {
     return calls().copy_async(to, size, staged, size, streams::host_to_device, stream_);
   }
 
-  /// Abandons the device if something on it hangs, so that releasing what is there does not wait for that.
-  void give_up_if_lost() noexcept {
-    if (!is_gone() && runtime_.is_lost(options_.device)) give_up();
+  /// Abandons the device if a collective waits there for ever, so that releasing what is there does not wait for that.
+  void give_up_if_stuck() noexcept {
+    if (!is_gone() && runtime_.is_stuck(options_.device)) give_up();
   }
   /// Waits, and destroys the stream; there will be no other. @returns the first failure
   Result stop() noexcept {
-    give_up_if_lost();
+    give_up_if_stuck();
     Result first = wait_to_end();
     use_callers_stream(false);
     keep_first(first, wait_to_end());

@@ -105,9 +105,10 @@ class Nccl {
   void leave(Comm& comm) const noexcept {
     (void)enter();
     streams::Code failure = 0;
-    const bool is_sound =
-        functions_.async_error(comm, &failure) == 0 && failure == 0 && !runtime().is_lost(options_.device);
+    const bool may_hang = runtime().is_lost(options_.device) || runtime().is_stuck(options_.device);
+    const bool is_sound = !may_hang && functions_.async_error(comm, &failure) == 0 && failure == 0;
     (void)(is_sound ? functions_.calls.destroy(comm) : functions_.abort(comm));
+    runtime().set_stuck(options_.device, false);
   }
 
   static void begin_graphs(const char*, std::uint32_t) noexcept {}  ///< Does nothing: NCCL has no limit.
@@ -125,12 +126,14 @@ class Nccl {
     return released(runtime().calls().free(reinterpret_cast<std::uintptr_t>(memory)));
   }
   static void must(const char* what, const char* call, Result code) { check(runtime().calls(), what, call, code); }
-  void lose() const noexcept { runtime().lose(options_.device); }
+  /// Notes that a collective hangs on the device, until leave() ends it.
+  void lose() const noexcept { runtime().set_stuck(options_.device, true); }
 
  private:
   static constexpr std::uint32_t spins = 1'000;  ///< queries before the first sleep
 
   struct Functions {
+    /// An ncclUniqueId, which is passed by value.
     struct Id {
       char bytes[id_bytes];
     };

@@ -109,7 +109,7 @@ class Program {
   /// Waits, and unloads the loaded modules. @returns the first failure
   Result release() noexcept {
     if (launches_.empty() && modules_.empty() && !is_graph()) return success;
-    device_.give_up_if_lost();
+    device_.give_up_if_stuck();
     Result first = device_.wait();
     keep_first(first, device_.enter_to_release());
     keep_first(first, destroy_graphs());

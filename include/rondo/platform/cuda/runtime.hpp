@@ -90,11 +90,23 @@ class Runtime {
   [[nodiscard]] Result close(DeviceId id) noexcept {
     return is_child() ? success : released(calls_.context_release(id));
   }
-  /// Notes that something on the device hangs, so that calls which wait for the device do not return.
+  /// Notes that a session has abandoned the device, because work on it did not end.
   void lose(std::uint32_t device) noexcept { lost_.fetch_or(bit_of(device), std::memory_order_relaxed); }
-  /// Whether something on the device hangs.
+  /// Whether a session has abandoned the device.
   [[nodiscard]] bool is_lost(std::uint32_t device) const noexcept {
     return (lost_.load(std::memory_order_relaxed) & bit_of(device)) != 0;
+  }
+  /// Notes whether a collective waits on the device for a rank that does not come. Calls that wait for the device do
+  /// not return then.
+  void set_stuck(std::uint32_t device, bool is_stuck) noexcept {
+    if (is_stuck) {
+      stuck_.fetch_or(bit_of(device), std::memory_order_relaxed);
+    } else {
+      stuck_.fetch_and(~bit_of(device), std::memory_order_relaxed);
+    }
+  }
+  [[nodiscard]] bool is_stuck(std::uint32_t device) const noexcept {
+    return (stuck_.load(std::memory_order_relaxed) & bit_of(device)) != 0;
   }
 
  private:
@@ -124,7 +136,8 @@ class Runtime {
   Calls calls_;   ///< those that sessions make
   bool is_found_ = false;
   bool is_initialised_ = false;
-  std::atomic<std::uint64_t> lost_{0};  ///< a bit for each device
+  std::atomic<std::uint64_t> lost_{0};   ///< a bit for each device
+  std::atomic<std::uint64_t> stuck_{0};  ///< a bit for each device
   std::atomic<bool> is_child_{false};
 };
 

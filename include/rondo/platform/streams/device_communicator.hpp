@@ -81,7 +81,7 @@ void find_collective(void* library, const char* name, const char* symbol, Functi
 /// host in a captured round.
 ///
 /// `Library`: a library and the device that it works on, platform::onboard::Hccl or platform::cuda::Nccl. Its
-/// constructor opens the device, and its destructor gives it back, unless lose() has noted that something there hangs.
+/// constructor opens the device, and its destructor gives it back, unless something there hangs; lose() notes that.
 template <class Library>
 class DeviceCommunicator {
  public:

@@ -13,19 +13,22 @@
 #include <memory>
 #include <vector>
 
+/// The id that ranks exchange, which is passed by value. UBSan wants the caller's name of the type.
+namespace rondo::platform::cuda {
+struct NcclId {
+  char bytes[128];
+};
+}  // namespace rondo::platform::cuda
+
 namespace {
 
+using rondo::platform::cuda::NcclId;
 using stand_in::ranks::Comm;
 using stand_in::ranks::Kind;
 using stand_in::ranks::Refusal;
 
 constexpr int cuda_failed = 1, system_failed = 2, internal = 3, invalid_argument = 4, invalid_usage = 5,
               remote_error = 6;
-
-/// The id that ranks exchange, which is passed by value.
-struct Id {
-  char bytes[128];
-};
 
 /// HCCL's number of NCCL's type: int8, uint8, int32, uint32, int64, uint64, and floating-point numbers.
 int type_of(int type) {
@@ -64,10 +67,10 @@ bool has_graphs() { return rondo_cuda_stand_in_live("executables") != 0; }
 extern "C" {
 
 int ncclGetUniqueId(void* id) {
-  stand_in::ranks::make_id(id, sizeof(Id));
+  stand_in::ranks::make_id(id, sizeof(NcclId));
   return 0;
 }
-int ncclCommInitRank(void** handle, int ranks, Id id, int rank) {
+int ncclCommInitRank(void** handle, int ranks, NcclId id, int rank) {
   void* context = nullptr;
   if (cuCtxGetCurrent(&context) != 0 || context == nullptr) return cuda_failed;
   const auto most = static_cast<int>(stand_in::ranks::most_ranks);

@@ -27,6 +27,11 @@ struct NcclOptions {
 
 namespace platform::cuda {
 
+/// An ncclUniqueId, which is passed by value.
+struct NcclId {
+  char bytes[128];
+};
+
 /// NCCL, on one GPU. The functions and numbers follow its public documentation. The oldest version that captures
 /// collectives is 2.9, and the oldest that computes means 2.10.
 class Nccl {
@@ -42,7 +47,7 @@ class Nccl {
   static constexpr std::string_view no_capture = "Options::graph = false";
   static constexpr const char* id_call = "ncclGetUniqueId";
   static constexpr const char* join_call = "ncclCommInitRank";
-  static constexpr std::size_t id_bytes = 128;
+  static constexpr std::size_t id_bytes = sizeof(NcclId);
 
   /// Whether sessions of a platform run on GPUs.
   [[nodiscard]] static constexpr bool is_on(std::string_view platform) noexcept { return platform == "cuda"; }
@@ -96,7 +101,7 @@ class Nccl {
   [[nodiscard]] const Options& options() const noexcept { return options_; }
   [[nodiscard]] const Calls& calls() const noexcept { return functions_.calls; }
   [[nodiscard]] streams::Code join(int ranks, const void* id, int rank, Comm& comm) const noexcept {
-    Functions::Id copy;
+    NcclId copy;
     std::memcpy(copy.bytes, id, sizeof(copy.bytes));
     return functions_.join(&comm, ranks, copy, rank);
   }
@@ -133,12 +138,8 @@ class Nccl {
   static constexpr std::uint32_t spins = 1'000;  ///< queries before the first sleep
 
   struct Functions {
-    /// An ncclUniqueId, which is passed by value.
-    struct Id {
-      char bytes[id_bytes];
-    };
     Calls calls;
-    streams::Code (*join)(Comm*, int ranks, Id, int rank) = nullptr;
+    streams::Code (*join)(Comm*, int ranks, NcclId, int rank) = nullptr;
     streams::Code (*abort)(Comm) = nullptr;
     streams::Code (*async_error)(Comm, streams::Code*) = nullptr;
   };

@@ -83,7 +83,7 @@ concept HasSessionHooks = requires(F& callable, const CallSession& session) {
   { callable.session_closes(session) } noexcept;
 };
 /// Optional, with the hooks above: `void session_captures(const CallSession&)` is called on NPUs and GPUs when the
-/// graph was captured, or is not going to be, and may change `capture`. If it throws an Error, opening fails.
+/// graph was captured or will not be, on GPUs also before, and may change `capture`. If it throws, opening fails.
 template <class F>
 concept HasCaptureHook = requires(F& callable, const CallSession& session) { callable.session_captures(session); };
 /// Optional: `static constexpr bool waits_for_others = true;`, if the call waits for other processes. In the order of

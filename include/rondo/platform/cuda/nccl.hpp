@@ -149,7 +149,9 @@ class Nccl {
     static const Functions functions = [] {
       constexpr const char* file = "libnccl.so.2";
       void* const library = streams::open_collectives(file, "NCCL");
-      const auto find = [&](const char* symbol, auto*& slot) { streams::find_collective(library, file, symbol, slot); };
+      const auto find = [&]<class Function>(const char* symbol, Function*& slot) {
+        slot = reinterpret_cast<Function*>(streams::find_required(library, file, symbol));
+      };
       Functions f;
       find(id_call, f.calls.make_id);
       find(join_call, f.join);

@@ -14,20 +14,10 @@
 /// Functions that find the runtime's library on the machine where the program runs.
 namespace rondo::platform::onboard {
 
-/// Returns the address of a symbol of an open library. @throws Error unsupported: the library has no such symbol
-inline void* find_required(void* library, const char* name, const char* symbol) {
-  void* const found = dlsym(library, symbol);
-  if (found == nullptr) {
-    throw Error(Errc::unsupported,
-                Error::Text{name, " has no ", symbol, ", which Rondo cannot do without; install a newer runtime"});
-  }
-  return found;
-}
-
 /// Fills the table from an open library. @throws Error unsupported: the library lacks a required symbol
 inline void fill(Calls& calls, void* library, const char* name) {
   visit_required(calls, [&]<class Function>(const char* symbol, Function*& slot) {
-    slot = reinterpret_cast<Function*>(find_required(library, name, symbol));
+    slot = reinterpret_cast<Function*>(streams::find_required(library, name, symbol));
   });
   visit_optional(calls, [&]<class Function>(const char* symbol, Function*& slot) {
     slot = reinterpret_cast<Function*>(dlsym(library, symbol));

@@ -52,14 +52,6 @@ struct CollectiveCalls {
   const Error::Text missing{name, " not found; install ", product, ", and set LD_LIBRARY_PATH"};
   throw Error(Errc::unsupported, fault.empty() ? missing : fault);
 }
-/// Finds a function of a library of collectives. @throws Error unsupported: there is none
-template <class Function>
-void find_collective(void* library, const char* name, const char* symbol, Function*& slot) {
-  slot = reinterpret_cast<Function*>(dlsym(library, symbol));
-  if (slot != nullptr) return;
-  throw Error(Errc::unsupported,
-              Error::Text{name, " has no ", symbol, ", which Rondo cannot do without; install a newer version"});
-}
 
 /// Ranks whose devices are joined by a library of collectives, for collectives that are tasks of a graph. The program
 /// uses HcclCommunicator or NcclCommunicator:

@@ -22,4 +22,14 @@ namespace rondo::platform::streams {
   return Error::Text{path, " cannot be opened: ", reason, "; install what is missing, or repair the installation"};
 }
 
+/// Returns the address of a symbol of an open library. @throws Error unsupported: the library has no such symbol
+inline void* find_required(void* library, const char* name, const char* symbol) {
+  void* const found = dlsym(library, symbol);
+  if (found == nullptr) {
+    throw Error(Errc::unsupported,
+                Error::Text{name, " has no ", symbol, ", which Rondo cannot do without; install a newer version"});
+  }
+  return found;
+}
+
 }  // namespace rondo::platform::streams

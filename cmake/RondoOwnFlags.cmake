@@ -33,8 +33,7 @@ if(RONDO_SANITIZE)
     # g++ itself accept fail to compile. The clang presets keep the checks.
     list(APPEND sanitize -fno-sanitize=null,nonnull-attribute,returns-nonnull-attribute)
   endif()
-  # Not optimised: an instrumented test at -O1 takes three times as long to compile. Line numbers are all that a report
-  # needs.
-  target_compile_options(rondo_own_flags INTERFACE ${sanitize} -g1)
+  # Not optimised: an instrumented test at -O1 takes three times as long to compile.
+  target_compile_options(rondo_own_flags INTERFACE ${sanitize})
   target_link_options(rondo_own_flags INTERFACE ${sanitize})
 endif()

@@ -33,7 +33,7 @@ class LastUses {
  public:
   static constexpr std::uint32_t nobody = 0xFFFF'FFFF;
 
-  constexpr explicit LastUses(std::size_t memories) : memories_(memories, Memory{}) {}
+  constexpr explicit LastUses(std::size_t memories) : memories_(memories, Memory{}) { readers_.reserve(memories); }
 
   [[nodiscard]] constexpr std::uint32_t writer(std::size_t memory) const noexcept { return memories_[memory].writer; }
   /// Calls visit(task) for each reader, in the order of their reads.

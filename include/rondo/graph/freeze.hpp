@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <memory>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace rondo {
@@ -89,6 +90,12 @@ class FrozenGraph {
 /// The same for a graph that is not needed any more: takes over its records, except tasks that change places and graphs
 /// with zeroed workspaces, which are copied. If it throws, the graph has not changed.
 [[nodiscard]] FrozenGraph freeze(TaskGraph&& graph);
+/// Returns a graph that is frozen already.
+[[nodiscard]] inline FrozenGraph freeze(FrozenGraph graph) noexcept { return graph; }
+
+/// What freeze() takes.
+template <class Graph>
+concept Freezable = requires(Graph&& graph) { freeze(std::forward<Graph>(graph)); };
 
 }  // namespace rondo
 

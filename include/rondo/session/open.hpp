@@ -13,19 +13,13 @@
 
 namespace rondo {
 
-/// Freezes a graph and opens a session over it. Use the graph's handles to bind rounds of the session.
+/// Freezes a graph, unless it is frozen already, and opens a session over it. Use the graph's handles to bind rounds of
+/// the session, which keeps a copy of the graph, or, with `std::move(graph)`, takes it over.
 /// @throws Error as freeze() and RoundSession's constructor do. Cost: the whole set-up, once.
-template <Platform P, class Policies = DefaultPolicies>
+template <Platform P, class Policies = DefaultPolicies, Freezable Graph>
 [[nodiscard]] RoundSession<CheckedPlatform<P, Policies>, Policies> open(
-    const TaskGraph& graph, const typename CheckedPlatform<P, Policies>::Options& options = {}) {
-  return RoundSession<CheckedPlatform<P, Policies>, Policies>(freeze(graph), options);
-}
-
-/// The same over a graph that is already frozen. @throws Error as RoundSession's constructor does
-template <Platform P, class Policies = DefaultPolicies>
-[[nodiscard]] RoundSession<CheckedPlatform<P, Policies>, Policies> open(
-    FrozenGraph graph, const typename CheckedPlatform<P, Policies>::Options& options = {}) {
-  return RoundSession<CheckedPlatform<P, Policies>, Policies>(std::move(graph), options);
+    Graph&& graph, const typename CheckedPlatform<P, Policies>::Options& options = {}) {
+  return RoundSession<CheckedPlatform<P, Policies>, Policies>(freeze(std::forward<Graph>(graph)), options);
 }
 
 /// Opens a session whose tasks are added in each round by `orchestration`, a callable that takes the runtime's
@@ -39,17 +33,12 @@ template <Platform P, class Policies, class F>
   return RoundSession<P, Policies, Orchestrated<F>>({freeze_interface(interface), std::move(orchestration)}, options);
 }
 
-/// Opens a session with `Depth` rounds in flight over a graph. @throws Error as PipelinedSession's constructor does
-template <Platform P, std::size_t Depth = 2, class Policies = DefaultPolicies>
+/// Opens a session with `Depth` rounds in flight over a graph, as open() does. @throws Error as PipelinedSession's
+/// constructor does
+template <Platform P, std::size_t Depth = 2, class Policies = DefaultPolicies, Freezable Graph>
 [[nodiscard]] PipelinedSession<CheckedPlatform<P, Policies>, Depth, Policies> open_pipelined(
-    const TaskGraph& graph, const typename CheckedPlatform<P, Policies>::Options& options = {}) {
-  return PipelinedSession<CheckedPlatform<P, Policies>, Depth, Policies>(freeze(graph), options);
-}
-/// The same over a graph that is already frozen.
-template <Platform P, std::size_t Depth = 2, class Policies = DefaultPolicies>
-[[nodiscard]] PipelinedSession<CheckedPlatform<P, Policies>, Depth, Policies> open_pipelined(
-    FrozenGraph graph, const typename CheckedPlatform<P, Policies>::Options& options = {}) {
-  return PipelinedSession<CheckedPlatform<P, Policies>, Depth, Policies>(std::move(graph), options);
+    Graph&& graph, const typename CheckedPlatform<P, Policies>::Options& options = {}) {
+  return PipelinedSession<CheckedPlatform<P, Policies>, Depth, Policies>(freeze(std::forward<Graph>(graph)), options);
 }
 /// The same with an orchestration, on platforms whose queue launches such rounds.
 template <Platform P, std::size_t Depth, class Policies, class F>

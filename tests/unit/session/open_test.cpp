@@ -55,6 +55,29 @@ TEST_CASE("A graph may be opened, changed and opened again; each session keeps i
   CHECK(hz == std::vector<float>{20, 40});
 }
 
+TEST_CASE("A session takes over the records of a graph that is moved, unless it refuses the graph") {
+  TaskGraph graph;
+  const auto x = graph.input<float>("x", {2});
+  const auto y = graph.output<float>("y", {2});
+  const TaskId scale = graph.add<Scale>(x, y, 2.0F);
+  graph.add_edge(scale, scale);
+  const auto* const tensors = graph.tensors().data();
+  CHECK(raised([&] { auto session = open<A2A3Sim>(std::move(graph)); }).code == Errc::cycle);
+  REQUIRE(graph.tensors().data() == tensors);  // NOLINT(bugprone-use-after-move): it was refused
+
+  TaskGraph whole;
+  const auto in = whole.input<float>("x", {2});
+  const auto out = whole.output<float>("y", {2});
+  whole.add<Scale>(in, out, 2.0F);
+  const auto* const records = whole.tensors().data();
+  auto session = open<A2A3Sim>(std::move(whole));
+  CHECK(session.interface().tensors.data() == records);
+  const std::vector<float> hx{1, 2};
+  std::vector<float> hy(2);
+  CHECK(session.run_round(bind(in, hx), bind(out, hy)).ok());
+  CHECK(hy == std::vector<float>{2, 4});
+}
+
 TEST_CASE("A frozen graph opens as the graph does, and a constant one too") {
   const std::vector<float> hx{1, 2};
   std::vector<float> hy(2);

@@ -18,7 +18,7 @@ namespace rondo::platform::sim {
 inline Replay::Replay(const NodeGraph& graph, const Schedule& schedule,
                       std::span<const Inline::DynamicProgram* const> programs, Halt& halt, TeamSleep& sleep,
                       const TeamOptions& team)
-    : calls_(programs.size() * programs[0]->calls.size()),
+    : calls_(std::max<std::size_t>(programs.size(), 2) * programs[0]->calls.size()),
       tasks_(programs[0]->calls.size()),
       lanes_(schedule.order.size()),
       positions_(schedule.order.size()),
@@ -46,6 +46,8 @@ inline Replay::Replay(const NodeGraph& graph, const Schedule& schedule,
   }
 
   node_calls_ = std::vector<Calls>(nodes);
+  originals_.reserve(tasks_.size());
+  timed_.reserve(tasks_.size());  // the calls refer to them
   std::uint32_t call = 0;
   for (std::size_t t = 0; t < threads_; ++t) {
     lanes_[t].begin = static_cast<std::uint32_t>(batches_.size());
@@ -88,6 +90,8 @@ inline Replay::Replay(const NodeGraph& graph, const Schedule& schedule,
           if (overlaps_) continue;
           originals_.push_back(original);
           timed_.push_back({programs[0]->calls[original]});
+          // NOLINTNEXTLINE: TimedCall::entry() takes it
+          calls_[tasks_.size() + call] = {&TimedCall::entry, reinterpret_cast<ArgWord*>(&timed_.back())};
         }
         range.end = call;
       }
@@ -97,9 +101,6 @@ inline Replay::Replay(const NodeGraph& graph, const Schedule& schedule,
     }
     lanes_[t].end = static_cast<std::uint32_t>(batches_.size());
     batches_.resize(next_line(static_cast<std::uint32_t>(batches_.size())));
-  }
-  for (TimedCall& timed : timed_) {
-    calls_.push_back({&TimedCall::entry, reinterpret_cast<ArgWord*>(&timed)});  // NOLINT: TimedCall::entry() takes it
   }
   claims_ = std::vector<Line>(batches_.size() / per_line);
   done_ = std::vector<Line>(nodes / per_line);

@@ -4,9 +4,11 @@
 // The cost of replaying a graph, per round: Rondo's default engine next to raw calls in topological order, oneTBB's
 // flow graph (the faster of its default and lightweight policies, found by trial) and Taskflow, if CMake finds them.
 //   replay/<shape>/work:<0|1>/threads:<t>/<raw|rondo|tbb|taskflow>   work 0: empty tasks, 1: about 1 µs each
-//   replay_beside_raw/<shape>/threads:<t>/<rondo|tbb>   tasks of 1 µs; to resolve a few percent, 31 rounds in turn
-//     with 31 raw ones, at the same clock rate; `of_raw` is the median of their ratios, `of_raw_25` and `of_raw_75`
-//     the quartiles; one iteration is all of these rounds
+//   replay_beside_raw/<shape>/threads:<t>/<rondo|tbb|by_hand>   tasks of 1 µs; to resolve a few percent, 31 rounds in
+//     turn with 31 raw ones, at the same clock rate; `of_raw` is the median of their ratios, `of_raw_25` and
+//     `of_raw_75` the quartiles; one iteration is all of these rounds. by_hand, for fork_join100x8 only: two threads
+//     whose code is those stages and nothing else; above `at_best` it takes the time in which a word reaches another
+//     core
 //   in_flight/<shape>/threads:<t>/<one_at_a_time|four>   tasks of 1 µs; 100 rounds after 10 raw ones, with one round at
 //     a time, or with four in flight; `efficiency` is the median of raw's time for them / (threads · the time they
 //     took), `efficiency_25` and `efficiency_75` the quartiles; one iteration is all of these rounds
@@ -39,12 +41,15 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <random>
 #include <string>
+#include <string_view>
+#include <thread>
 #include <vector>
 
 namespace {
@@ -146,6 +151,48 @@ void run_rondo_beside_raw(benchmark::State& state, const Shape& shape, int threa
   RondoGraph graph(shape, 1, threads);
   run_beside_raw(state, shape, graph);
   if (!graph.round()) state.SkipWithError("a round failed");
+}
+
+/// The rounds of fork_join100x8 as one would write them for it alone. Both threads spin; each stage passes two words.
+class ForkJoinByHand {
+ public:
+  ~ForkJoinByHand() { begun_.store(last, std::memory_order_release); }
+  void round() {
+    for (int stage = 0; stage < 100; ++stage) {
+      microsecond(nullptr);
+      begun_.store(++stage_, std::memory_order_release);
+      run_half();
+      wait_for(ended_, stage_);
+      microsecond(nullptr);
+    }
+  }
+
+ private:
+  static constexpr std::uint64_t last = ~std::uint64_t{0};
+  static std::uint64_t wait_for(const std::atomic<std::uint64_t>& word, std::uint64_t least) {
+    for (;;) {
+      if (const std::uint64_t now = word.load(std::memory_order_acquire); now >= least) return now;
+      rondo::platform::sim::pause();
+    }
+  }
+  static void run_half() {
+    for (int task = 0; task < 4; ++task) microsecond(nullptr);
+  }
+  void help() {
+    for (std::uint64_t stage = 1; wait_for(begun_, stage) != last; ++stage) {
+      run_half();
+      ended_.store(stage, std::memory_order_release);
+    }
+  }
+
+  alignas(64) std::atomic<std::uint64_t> begun_{0};
+  alignas(64) std::atomic<std::uint64_t> ended_{0};
+  std::uint64_t stage_ = 0;
+  std::jthread helper_{[this] { help(); }};
+};
+void run_fork_join_by_hand(benchmark::State& state, const Shape& shape) {
+  ForkJoinByHand rounds;
+  run_beside_raw(state, shape, rounds);
 }
 
 template <class Round, class Finish>
@@ -383,6 +430,9 @@ void add_beside_raw(const Shape& shape, int threads) {
     benchmark::RegisterBenchmark((name + contender).c_str(), run)->UseRealTime()->Unit(benchmark::kNanosecond);
   };
   add_one("rondo", [=](benchmark::State& state) { run_rondo_beside_raw(state, shape, threads); });
+  if (shape.name == std::string_view("fork_join100x8")) {
+    add_one("by_hand", [=](benchmark::State& state) { run_fork_join_by_hand(state, shape); });
+  }
 #ifdef RONDO_HAVE_TBB
   add_one("tbb", [=](benchmark::State& state) { run_tbb_beside_raw(state, shape, threads); });
 #endif

@@ -45,7 +45,7 @@ class Dealer {
       : graph_{graph},
         chip_{rules.chip},
         wait_ns_{std::max(0.0, rules.chip.costs.stream_wait_ns)},
-        predecessors_{graph},
+        predecessors_{predecessors_in(graph)},
         costs_{task_costs(graph, rules)} {
     bool uses[core_type_count] = {};
     std::vector<double> to_end(costs_.size(), 0.0);
@@ -172,7 +172,7 @@ class Dealer {
     std::size_t left = 0;
     for (const std::uint32_t task : starting_) {
       std::uint32_t best = Lanes::none;
-      for (const std::uint32_t p : predecessors_.of(task)) {
+      for (const std::uint32_t p : predecessors_[task]) {
         if (lanes_.lane_of[p] == Lanes::none || is_idle_[lanes_.lane_of[p]] == 0 || !is_wanted(p)) continue;
         if (best == Lanes::none || ended_[p] > ended_[best]) best = p;
       }
@@ -186,7 +186,7 @@ class Dealer {
   }
   void place(std::uint32_t task, std::uint32_t lane) {
     bool waits = last_[lane] == Lanes::none && lane != 0;
-    for (const std::uint32_t p : predecessors_.of(task)) {
+    for (const std::uint32_t p : predecessors_[task]) {
       waits = waits || (lanes_.lane_of[p] != Lanes::none && lanes_.lane_of[p] != lane);
     }
     lanes_.lane_of[task] = lane;

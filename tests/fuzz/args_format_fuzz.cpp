@@ -21,9 +21,11 @@ namespace {
 using namespace rondo::args;
 
 constexpr rondo::Shape shapes[] = {{1, 40, 1024, 256}, {}, {2, 3}, {7}};
-constexpr Parameter parameters[] = {Parameter::required(shapes), Parameter::dynamic(4, shapes),
-                                    Parameter::optional(false), Parameter::dynamic(0),
-                                    Parameter::optional(true, shapes)};
+constexpr Parameter parameters[] = {{Occurrence::required, 1, shapes},
+                                    {Occurrence::dynamic, 4, shapes},
+                                    {Occurrence::optional, 0},
+                                    {Occurrence::dynamic, 0},
+                                    {Occurrence::optional, 1, shapes}};
 constexpr SubNode nodes[] = {{1, {parameters, parameters, 2}}};
 constexpr Signature kernel{parameters, parameters, 3, nodes};
 

@@ -77,8 +77,8 @@ struct DeclaredLayout {
     Parameter outputs[count + 1] = {};
     constexpr explicit Lists(const Shapes& of) {
       for (std::size_t i = 0; i < count; ++i) {
-        inputs[i] = Parameter::required(&of.inputs[i]);
-        outputs[i] = Parameter::required(&of.outputs[i]);
+        inputs[i] = {Occurrence::required, 1, &of.inputs[i]};
+        outputs[i] = {Occurrence::required, 1, &of.outputs[i]};
       }
     }
   };

@@ -29,7 +29,7 @@ struct LaneRun {
 namespace detail {
 
 [[nodiscard]] inline std::uint32_t cores_of(const arch::Chip& chip, CoreType type) noexcept {
-  return std::max(1U, type == CoreType::cube ? chip.cube_cores : chip.vector_cores);
+  return std::max(1U, chip.cores(type));
 }
 /// The number of cores that a task uses at the same time.
 [[nodiscard]] inline std::uint32_t needed_cores(const GraphView& graph, const arch::Chip& chip, std::uint32_t task) {

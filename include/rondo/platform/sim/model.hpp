@@ -5,6 +5,7 @@
 #include <rondo/arch/costs.hpp>
 #include <rondo/args/args_table.hpp>
 #include <rondo/graph/deal.hpp>
+#include <rondo/graph/play_lanes.hpp>
 #include <rondo/graph/records.hpp>
 #include <rondo/memory/concurrency.hpp>
 #include <rondo/platform/sim/engine.hpp>
@@ -77,26 +78,11 @@ class Model {
           outline_{calls_.graph(graph)},
           control_{options.control},
           chip_{outline_, controlled(chip, options.control)} {
-      const arch::Costs& costs = chip.costs;
       std::vector<double> all;  // the cost of each task and block
       for (std::size_t t = 0; t < graph.tasks.size(); ++t) {
         const graph::TaskRecord& task = graph.tasks[t];
-        double bytes = 0;
-        for (const graph::ArgRecord& arg : graph.args_of(task)) {
-          if (arg.kind == graph::ArgRecord::Kind::address)
-            bytes += static_cast<double>(graph.tensors[arg.tensor].bytes);
-        }
-        const double gbps = costs.memory_gbps / chip.cores(task.core);
         for (std::uint32_t block = 0; block < task.blocks; ++block) {
-          const double cost =
-              task.cost != nullptr ? task.cost(args.block(t, block)) : costs.task_floor_ns + bytes / task.blocks / gbps;
-          all.push_back(cost);
-          if (!(cost >= 0 && cost < 1e18)) {
-            throw Error(Errc::invalid_argument,
-                        Error::Text{"task ", task.added_as, " '", graph.name(task.name),
-                                    "' states a cost that is negative or no number of nanoseconds; "
-                                    "correct its cost()"});
-          }
+          all.push_back(graph::block_cost(graph, task, chip, args.block(t, block)));
         }
         if (task.cost != nullptr) ++stated_;
       }

@@ -27,7 +27,7 @@ struct Laid {
 
 Laid lay_out(std::string_view format, const Signature& signature) {
   Laid laid;
-  laid.size = measure_layout(format, signature);
+  laid.size = try_lay_out(format, signature, {});
   REQUIRE(laid.size.ok());
   laid.slots.resize(laid.size.slots);
   const LayoutSize again = try_lay_out(format, signature, laid.slots);
@@ -88,7 +88,7 @@ constexpr Parameter attention_outputs[] = {{Occurrence::dynamic, 2, four_d_and_s
 constexpr Signature attention{attention_inputs, attention_outputs, 1};
 
 Reason reason_of(std::string_view format, const Signature& signature) {
-  return measure_layout(format, signature).failure.reason;
+  return try_lay_out(format, signature, {}).failure.reason;
 }
 
 }  // namespace
@@ -338,7 +338,7 @@ TEST_CASE("a kind of slot that does not exist has no name") {
 TEST_CASE("a refusal by the kernel names the pattern and its position in the format's text") {
   CHECK(check_layout("", nothing).bytes == 0);
   constexpr std::string_view format = "{t}{#.32b7}{i3*}{o0}";
-  const LayoutSize size = measure_layout(format, {three, three});
+  const LayoutSize size = try_lay_out(format, {three, three}, {});
   CHECK(size.failure == Failure{Reason::no_such_input, 11, 5, 11});
   try {
     (void)check_layout(format, {three, three});

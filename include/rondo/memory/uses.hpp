@@ -185,12 +185,10 @@ class UseFinder {
 
   /// Whether any argument of the task reads the memory; an output that reuses an input may come before that input.
   [[nodiscard]] constexpr bool reads_memory(const graph::TaskRecord& task, std::uint32_t token) const {
-    for (const graph::ArgRecord& arg : graph_.args_of(task)) {
-      if (arg.is_address() && result_.of_tensor[arg.tensor] == token && reads(arg.access)) {
-        return true;
-      }
-    }
-    return false;
+    const auto args = graph_.args_of(task);
+    return std::any_of(args.begin(), args.end(), [&](const graph::ArgRecord& arg) {
+      return arg.is_address() && result_.of_tensor[arg.tensor] == token && reads(arg.access);
+    });
   }
 
   static constexpr void extend(Token& token, std::int64_t time) {

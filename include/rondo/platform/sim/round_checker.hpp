@@ -235,13 +235,11 @@ class RoundChecker {
   }
   /// Whether the task reads the input that an output reuses.
   [[nodiscard]] bool reads_home_of(const graph::TaskRecord& task, std::uint32_t tensor) const noexcept {
-    const std::uint32_t home = graph::home_of(graph_.tensors, tensor);
-    bool found = false;
-    for (const graph::ArgRecord& arg : graph_.args_of(task)) {
-      found |= arg.is_address() && arg.tensor != tensor && reads(arg.access) &&
-               graph::home_of(graph_.tensors, arg.tensor) == home;
-    }
-    return found;
+    const auto args = graph_.args_of(task);
+    return std::any_of(args.begin(), args.end(), [&](const graph::ArgRecord& arg) {
+      return arg.is_address() && arg.tensor != tensor && reads(arg.access) &&
+             graph::home_of(graph_.tensors, arg.tensor) == graph::home_of(graph_.tensors, tensor);
+    });
   }
   void find_stray_writes(const graph::TaskRecord& task, Findings& findings) noexcept {
     for (const Segment& segment : map_.segments()) {
@@ -254,10 +252,9 @@ class RoundChecker {
       f.text = Error::Text{"task ", task.added_as, " '", graph_.name(task.name), "' changed ", d.bytes, " bytes of "};
       if (segment.tensor != MemoryMap::no_tensor) {
         f.offset -= map_.place(segment.tensor).begin;
-        bool is_input = false;
-        for (const graph::ArgRecord& arg : graph_.args_of(task)) {
-          is_input |= arg.is_address_of(segment.tensor);
-        }
+        const auto args = graph_.args_of(task);
+        const bool is_input = std::any_of(
+            args.begin(), args.end(), [&](const graph::ArgRecord& arg) { return arg.is_address_of(segment.tensor); });
         if (is_input) f.kind = Finding::Kind::wrote_input;
         const Error::Text rest{
             "tensor '",    graph_.name(graph_.tensors[segment.tensor].name), "', the first at byte ", f.offset,

@@ -18,7 +18,7 @@ RONDO_INLINE FrozenGraph::FrozenGraph(FrozenGraph&& other) noexcept = default;
 RONDO_INLINE FrozenGraph& FrozenGraph::operator=(FrozenGraph&& other) noexcept = default;
 RONDO_INLINE FrozenGraph::~FrozenGraph() = default;
 
-/// The graph is moved once nothing can fail any more.
+/// Leaves the graph empty, once nothing can fail any more.
 RONDO_INLINE FrozenGraph FrozenGraph::make(TaskGraph&& source, graph::Analysis analysis) {
   const std::vector<std::uint32_t>& order = analysis.order;
   bool keeps_tasks = order.size() == source.tasks_.size() && source.loops_.empty();
@@ -30,10 +30,11 @@ RONDO_INLINE FrozenGraph FrozenGraph::make(TaskGraph&& source, graph::Analysis a
     for (const std::uint32_t task : order) frozen.tasks_.push_back(source.tasks_[task]);
   }
   if (!frozen.loops_.empty()) graph::place_loops(frozen.loops_, frozen.tasks_);
-  frozen.tensors_ = std::move(source.tensors_);
-  frozen.args_ = std::move(source.args_);
-  frozen.text_ = std::move(source.text_);
-  if (keeps_tasks) frozen.tasks_ = std::move(source.tasks_);
+  TaskGraph rest = std::move(source);
+  frozen.tensors_ = std::move(rest.tensors_);
+  frozen.args_ = std::move(rest.args_);
+  frozen.text_ = std::move(rest.text_);
+  if (keeps_tasks) frozen.tasks_ = std::move(rest.tasks_);
   frozen.successor_begin_ = std::move(analysis.successor_begin);
   frozen.successors_ = std::move(analysis.successors);
   frozen.predecessor_count_ = std::move(analysis.predecessor_count);

@@ -67,10 +67,7 @@ namespace detail {
 
 /// Whether P declares the capability.
 template <class P, Capability c>
-inline constexpr bool declares = requires {
-  requires Capabilities { P::capabilities }
-  .has(c);
-};
+inline constexpr bool declares = requires { requires P::capabilities.has(c); };
 
 }  // namespace detail
 }  // namespace rondo

@@ -65,9 +65,13 @@ struct DeviceCopy {
 
 namespace detail {
 
-/// Whether P declares the capability.
+/// Whether P declares the capability. Does not compile if its `capabilities` are no constant, which a requirement
+/// would take for none.
 template <class P, Capability c>
-inline constexpr bool declares = requires { requires P::capabilities.has(c); };
+inline constexpr bool declares = [] {
+  if constexpr (requires { P::capabilities; }) return P::capabilities.has(c);
+  return false;
+}();
 
 }  // namespace detail
 }  // namespace rondo

@@ -168,19 +168,14 @@ struct Schedule {
   };
   // A node whose data has not arrived must not be placed before nodes that could run meanwhile: candidates are sorted
   // by the time at which they may start, and become ready when the clock of the earliest thread reaches it.
-  struct Arrival {
-    double time;
-    std::uint32_t node;
-    bool operator<(const Arrival& other) const noexcept {
-      return time != other.time ? time > other.time : node > other.node;
-    }
-  };
+  using Arrival = std::pair<double, std::uint32_t>;  // the time and the node
+  const auto arrives_later = [](const Arrival& a, const Arrival& b) { return a > b; };
   // Heaps with the next node on top. <queue> is not used: it has 3,400 preprocessed lines.
   std::vector<Arrival> arriving;
   std::vector<std::uint32_t> ready;
   const auto arrive = [&](double time, std::uint32_t node) {
-    arriving.push_back({time, node});
-    std::push_heap(arriving.begin(), arriving.end());
+    arriving.emplace_back(time, node);
+    std::push_heap(arriving.begin(), arriving.end(), arrives_later);
   };
   std::vector<std::size_t> waiting(n);
   for (std::uint32_t i = 0; i < n; ++i) {
@@ -188,12 +183,11 @@ struct Schedule {
     if (waiting[i] == 0) arrive(0, i);
   }
   for (std::size_t placed = 0; placed < n; ++placed) {
-    double now = free_at[0];
-    for (const double each : free_at) now = std::min(now, each);
-    while (!arriving.empty() && (ready.empty() || arriving.front().time <= now)) {
-      ready.push_back(arriving.front().node);
+    const double now = *std::min_element(free_at.begin(), free_at.end());
+    while (!arriving.empty() && (ready.empty() || arriving.front().first <= now)) {
+      ready.push_back(arriving.front().second);
       std::push_heap(ready.begin(), ready.end(), later);
-      std::pop_heap(arriving.begin(), arriving.end());
+      std::pop_heap(arriving.begin(), arriving.end(), arrives_later);
       arriving.pop_back();
     }
     const std::uint32_t node = ready.front();

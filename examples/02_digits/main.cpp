@@ -61,15 +61,12 @@ void print_platform_info() {
   const auto bytes = [](std::uint32_t n) { return digits::with_commas(n) + " bytes"; };
   fact("platform", SelectedPlatform::name);
   fact("engine", engine_name<SelectedPlatform>);
-  fact("chip", std::string{Arch::name} + " (" + Arch::core_arch + ")");
+  fact("chip", Arch::name);
   fact("blocks", std::to_string(Arch::max_blocks));
   fact("cube cores", std::to_string(rondo::arch::cores<Arch>(rondo::CoreType::cube)));
   fact("vector cores", std::to_string(rondo::arch::cores<Arch>(rondo::CoreType::vector)));
-  fact("AICPU threads",
-       std::to_string(Arch::aicpu_threads) + ", of which " + std::to_string(Arch::aicpu_schedulers) + " schedule");
-  fact("counter", digits::with_commas(Arch::counter_hz / 1'000'000) + " MHz");
+  fact("schedulers", std::to_string(Arch::aicpu_schedulers));
   fact("8-bit floating point", Arch::has_fp8 ? "yes" : "no");
-  fact("cache line", bytes(Arch::cache_line));
   fact("tensor alignment", bytes(Arch::tensor_alignment));
   fact("arena alignment", bytes(Arch::arena_alignment));
   fact("guard after a tensor", bytes(Arch::block_guard));

@@ -6,7 +6,7 @@
 
 using namespace rondo::literals;
 
-constexpr rondo::args::Parameter inputs[] = {rondo::args::Parameter::required()};
+constexpr rondo::args::Parameter inputs[] = {{}};
 constexpr rondo::args::Signature signature{inputs};
 
 // The format is right in itself, but the kernel has one input only.

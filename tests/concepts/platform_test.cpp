@@ -242,6 +242,6 @@ static_assert(check_platform<ClosesUndeclared>() && check_platform<Closes>() && 
 
 static_assert(!Capabilities{}.has(Capability::close) && Closes::capabilities.has(Capability::close));
 static_assert((Closes::capabilities | Capabilities{Capability::queue}).has(Capability::queue));
-static_assert(!Closes::capabilities.has(Capability::queue) && !capabilities_of<Complete>().has(Capability::close));
+static_assert(!Closes::capabilities.has(Capability::queue) && !HasClose<Complete>);
 
 }  // namespace

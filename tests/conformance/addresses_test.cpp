@@ -12,6 +12,7 @@
 #include <rondo/observe/counters.hpp>
 #include <rondo/platform/sim/pool.hpp>
 
+#include <by_cost_on_device.hpp>
 #include <count_traffic.hpp>
 
 #include <doctest/doctest.h>
@@ -44,18 +45,18 @@ struct On {
   using P = Platform;
   using Policies = Pol;
 };
-#define RONDO_TEST_ROUNDS                                                                               \
-  On<A2A3SimOn<Inline, Traffic>, DefaultPolicies>,                                                      \
-      On<A2A3SimOn<Inline, Traffic>, By<update::Always<Mechanism::segment_copy>>>,                      \
-      On<A5SimOn<Inline, Traffic>, By<update::Always<Mechanism::device_op>>>,                           \
-      On<A5SimOn<Pool, Traffic>, By<update::Always<Mechanism::in_launch>>>,                             \
-      On<A5SimOn<Inline, Traffic>, By<update::ByCostOnDevice<>, update::InitOnce>>,                     \
-      On<A2A3SimOn<Pool, Traffic>, By<update::ByCostOnDevice<>>>, On<A2A3OverStandIn, DefaultPolicies>, \
-      On<A5OverStandIn, By<update::Always<Mechanism::segment_copy>>>,                                   \
-      On<A5OverStandIn, By<update::Always<Mechanism::segment_copy>, update::InitOnce>>,                 \
-      On<A2A3ThatComputes, By<update::Always<Mechanism::device_op>>>,                                   \
-      On<A5ThatComputes, By<update::Always<Mechanism::device_op>>>,                                     \
-      On<A2A3ThatComputes, By<update::Always<Mechanism::in_launch>>>,                                   \
+#define RONDO_TEST_ROUNDS                                                                             \
+  On<A2A3SimOn<Inline, Traffic>, DefaultPolicies>,                                                    \
+      On<A2A3SimOn<Inline, Traffic>, By<update::Always<Mechanism::segment_copy>>>,                    \
+      On<A5SimOn<Inline, Traffic>, By<update::Always<Mechanism::device_op>>>,                         \
+      On<A5SimOn<Pool, Traffic>, By<update::Always<Mechanism::in_launch>>>,                           \
+      On<A5SimOn<Inline, Traffic>, By<test::ByCostOnDevice<>, update::InitOnce>>,                     \
+      On<A2A3SimOn<Pool, Traffic>, By<test::ByCostOnDevice<>>>, On<A2A3OverStandIn, DefaultPolicies>, \
+      On<A5OverStandIn, By<update::Always<Mechanism::segment_copy>>>,                                 \
+      On<A5OverStandIn, By<update::Always<Mechanism::segment_copy>, update::InitOnce>>,               \
+      On<A2A3ThatComputes, By<update::Always<Mechanism::device_op>>>,                                 \
+      On<A5ThatComputes, By<update::Always<Mechanism::device_op>>>,                                   \
+      On<A2A3ThatComputes, By<update::Always<Mechanism::in_launch>>>,                                 \
       On<A5ThatComputes, By<update::Always<Mechanism::in_launch>>>, On<A2A3ThatComputes, By<update::ByCost<>>>
 
 /// y = 3 (x + w), s += x, through a workspace.
@@ -464,7 +465,7 @@ TEST_CASE_TEMPLATE("An output and the input that it reuses are copied together i
 TEST_CASE_TEMPLATE("A strategy fixed at compile time serves what it is made for", Strategy, update::ModelIo,
                    update::FeatureMapAndModelIo, update::InitOnce) {
   Graph g;
-  auto session = open<A5SimOn<Inline, Traffic>, By<update::ByCostOnDevice<>, Strategy>>(g.graph);
+  auto session = open<A5SimOn<Inline, Traffic>, By<test::ByCostOnDevice<>, Strategy>>(g.graph);
   DeviceFloats one(session.platform(), Graph::n, 1), two(session.platform(), Graph::n, 2);
   Floats w(Graph::n, 1), y(Graph::n), s(Graph::n), hx(Graph::n, 3);
   for (int round = 0; round < 20; ++round) {

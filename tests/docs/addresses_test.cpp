@@ -9,6 +9,7 @@
 #include <rondo/rondo.hpp>
 
 #include <doctest/doctest.h>
+#include <by_cost_on_device.hpp>
 
 #include <cstdint>
 #include <set>
@@ -48,7 +49,7 @@ struct Policies : rondo::DefaultPolicies {
 static_assert(rondo::check_update_strategy<RewriteNowAndThen>());
 /// The same on platforms whose kernels read a copy of the table on the device.
 struct OnDevice : Policies {
-  using Refresh = rondo::update::ByCostOnDevice<>;
+  using Refresh = rondo::test::ByCostOnDevice<>;
 };
 
 /// What so many rounds leave of a thousand ones, one after the other.

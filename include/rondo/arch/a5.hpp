@@ -9,20 +9,16 @@ namespace rondo::arch {
 /// Ascend 950 (DAV_3510).
 struct A5 : CommonFacts {
   static constexpr const char* name = "a5";
-  static constexpr const char* core_arch = "DAV_3510";
   static constexpr std::uint32_t npu_arch = 3510;  ///< the NPU_ARCH that the device reports
   static constexpr const char* soc_prefixes[] = {"Ascend950"};
 
   static constexpr std::uint32_t max_blocks = 36;
-  static constexpr std::uint32_t aicpu_threads = 5;  ///< one orchestrator and the schedulers
   static constexpr std::uint32_t aicpu_schedulers = 4;
-  static constexpr std::uint64_t counter_hz = 1'000'000'000;
   static constexpr std::uint32_t block_guard = 0;  ///< bytes after each sub-allocation
   static constexpr bool has_fp8 = true;            ///< whether the chip computes with FP8E4M3FN, FP8E8M0 and FP4E2M1
 };
 static_assert(Arch<A5>);
 static_assert(cores<A5>(CoreType::cube) == 36 && cores<A5>(CoreType::vector) == 72);
-static_assert(A5::aicpu_threads == 1 + A5::aicpu_schedulers);
 static_assert(block_bytes<A5>(33) == 64);
 
 }  // namespace rondo::arch

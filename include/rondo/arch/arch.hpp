@@ -16,7 +16,6 @@ struct CommonFacts {
   static constexpr std::uint32_t cube_cores_per_block = 1;
   static constexpr std::uint32_t vector_cores_per_block = 2;
 
-  static constexpr std::uint32_t cache_line = 64;         ///< bytes
   static constexpr std::uint32_t arena_alignment = 1024;  ///< bytes
   static constexpr std::uint32_t tensor_alignment = 64;   ///< bytes; alignment of a sub-allocation
   static constexpr std::uint32_t view_alignment = 64;     ///< bytes; alignment of a view in its source

@@ -123,6 +123,10 @@ struct Chip {
   std::uint32_t vector_cores = 0;
   std::uint32_t schedulers = 0;
   Costs costs;
+
+  [[nodiscard]] constexpr std::uint32_t cores(CoreType type) const noexcept {
+    return type == CoreType::cube ? cube_cores : vector_cores;
+  }
 };
 
 template <Arch A>

@@ -9,7 +9,6 @@ namespace rondo::arch {
 /// The CPU that runs the program, without the limits of a chip: memory and Rondo's counters alone limit a graph.
 struct Host : CommonFacts {
   static constexpr const char* name = "host";
-  static constexpr const char* core_arch = "host";
 
   /// A block needs one core of either type.
   static constexpr std::uint32_t vector_cores_per_block = 1;
@@ -25,9 +24,7 @@ struct Host : CommonFacts {
   static constexpr bool has_fp8 = true;                 ///< for storage only; a kernel brings its own arithmetic
   static constexpr bool has_float64 = true;
 
-  static constexpr std::uint32_t aicpu_threads = 0;
   static constexpr std::uint32_t aicpu_schedulers = 0;
-  static constexpr std::uint64_t counter_hz = 1'000'000'000;
 };
 static_assert(Arch<Host>);
 static_assert(cores<Host>(CoreType::cube) == Host::max_blocks && cores<Host>(CoreType::vector) == Host::max_blocks);

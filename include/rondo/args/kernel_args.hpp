@@ -7,6 +7,7 @@
 #include <rondo/args/literal.hpp>
 #include <rondo/graph/task_graph.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <utility>
@@ -59,31 +60,22 @@ struct DeclaredLayout {
   static constexpr bool is_scratch(Role r) noexcept { return r == Role::scratch; }
   static constexpr bool is_word(Role r) noexcept { return r == Role::word; }
 
-  /// The shapes and parameters that the types determine: ranks, and marks of the run() parameter in place of extents.
-  struct Shapes {
-    Shape inputs[count + 1] = {};
-    Shape outputs[count + 1] = {};
-    constexpr Shapes() {
+  /// The parameters that the types determine, with their ranks, and with marks of run's parameter in place of extents.
+  struct Lists {
+    Shape shapes[count + 1] = {};
+    Parameter inputs[count + 1] = {};
+    Parameter outputs[count + 1] = {};
+    constexpr Lists() {
       std::size_t in = 0;
       std::size_t out = 0;
       for (std::size_t i = 0; i < count; ++i) {
-        if (is_input(roles[i])) inputs[in++] = marks_of(i, ranks[i]);
-        if (is_output(roles[i])) outputs[out++] = marks_of(i, ranks[i]);
+        shapes[i] = marks_of(i, ranks[i]);
+        if (is_input(roles[i])) inputs[in++] = {Occurrence::required, 1, &shapes[i]};
+        if (is_output(roles[i])) outputs[out++] = {Occurrence::required, 1, &shapes[i]};
       }
     }
   };
-  struct Lists {
-    Parameter inputs[count + 1] = {};
-    Parameter outputs[count + 1] = {};
-    constexpr explicit Lists(const Shapes& of) {
-      for (std::size_t i = 0; i < count; ++i) {
-        inputs[i] = Parameter::required(&of.inputs[i]);
-        outputs[i] = Parameter::required(&of.outputs[i]);
-      }
-    }
-  };
-  static constexpr Shapes shapes{};
-  static constexpr Lists lists{shapes};
+  static constexpr Lists lists{};
   static constexpr Signature signature{{lists.inputs, count_before(count, is_input)},
                                        {lists.outputs, count_before(count, is_output)},
                                        count_before(count, is_scratch),
@@ -107,12 +99,8 @@ struct DeclaredLayout {
     }
     return nowhere;
   }
-  static constexpr bool has_tiling = [] {
-    for (std::size_t s = 0; s < layout.slot_count; ++s) {
-      if (layout.slots[s].kind == SlotKind::tiling) return true;
-    }
-    return false;
-  }();
+  static constexpr bool has_tiling = std::any_of(layout.slots, layout.slots + layout.slot_count,
+                                                 [](const Slot& slot) { return slot.kind == SlotKind::tiling; });
   static constexpr bool names_every_tensor = [] {
     for (std::size_t i = 0; i < count; ++i) {
       if (!is_word(roles[i]) && address_of(i) == nowhere) return false;

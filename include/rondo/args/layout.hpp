@@ -58,15 +58,10 @@ struct LayoutSize {
   return size;
 }
 
-/// Checks `format` against a kernel and returns the size of its layout.
-[[nodiscard]] constexpr LayoutSize measure_layout(std::string_view format, const Signature& signature) noexcept {
-  return try_lay_out(format, signature, {});
-}
-
-/// Does the same, and throws Error{invalid_argument} with the pattern, its position and the reason.
+/// Returns the size of a kernel's layout. @throws Error invalid_argument with the pattern, its position and the reason
 constexpr LayoutSize check_layout(std::string_view format, const Signature& signature,
                                   std::source_location where = std::source_location::current()) {
-  const LayoutSize size = measure_layout(format, signature);
+  const LayoutSize size = try_lay_out(format, signature, {});
   if (!size) throw Error{Errc::invalid_argument, explain(size.failure, format), where};
   return size;
 }
@@ -85,7 +80,7 @@ struct Layout {
 /// they do not match; the message contains `refused_args_format<position, reason, pattern, explanation>`.
 template <auto format, const Signature& signature>
 inline constexpr auto static_layout = [] {
-  constexpr LayoutSize size = measure_layout(format.view(), signature);
+  constexpr LayoutSize size = try_lay_out(format.view(), signature, {});
   if constexpr (!size) {
     detail::refuse<size.failure, Text{format}>();
     return Layout<0>{};

@@ -22,16 +22,6 @@ struct Parameter {
   std::uint32_t count = 1;  ///< the number of instances
   const Shape* instances =
       nullptr;  ///< the shapes of `count` tensors, or null if no pattern uses them; rank 0 is a scalar
-
-  [[nodiscard]] static constexpr Parameter required(const Shape* instance = nullptr) noexcept {
-    return {Occurrence::required, 1, instance};
-  }
-  [[nodiscard]] static constexpr Parameter optional(bool present, const Shape* instance = nullptr) noexcept {
-    return {Occurrence::optional, present ? 1U : 0U, instance};
-  }
-  [[nodiscard]] static constexpr Parameter dynamic(std::uint32_t count, const Shape* instances = nullptr) noexcept {
-    return {Occurrence::dynamic, count, instances};
-  }
 };
 
 struct SubNode;

@@ -14,57 +14,6 @@
 
 namespace rondo::detail {
 
-/// Checks whether ranges of memory are disjoint. The check is fast if their order by address has not changed since the
-/// last time, which is common even when the addresses change. Each range must begin at a multiple of `Granule`, a power
-/// of two.
-template <std::uint64_t Granule>
-class AddressOrder {
-  static_assert((Granule & (Granule - 1)) == 0);
-
- public:
-  explicit AddressOrder(std::size_t count) : order_(count) {
-    for (std::size_t i = 0; i < count; ++i) order_[i] = static_cast<std::uint32_t>(i);
-  }
-
-  /// Whether each range [begins[i], begins[i] + ports[i].bytes) begins at a multiple of Granule, and no two overlap. 0
-  /// means no range. The result is unspecified for an empty range inside another. Cost: a few instructions per range;
-  /// if the order has changed, also the cost of sorting.
-  template <class Ports>
-  [[nodiscard, gnu::noinline]] bool are_apart(std::span<const std::uint64_t> begins, const Ports& ports) noexcept {
-    if (find_apart(begins, ports)) [[likely]]
-      return true;
-    sort(begins);
-    return find_apart(begins, ports);
-  }
-
- private:
-  template <class Ports>
-  [[nodiscard]] bool find_apart(std::span<const std::uint64_t> begins, const Ports& ports) const noexcept {
-    std::uint64_t end = 0;
-    std::uint64_t bits = 0;
-    bool are_apart = true;
-    for (const std::uint32_t i : order_) {
-      const std::uint64_t begin = begins[i];
-      are_apart &= begin >= end;
-      end = begin == 0 ? 0 : begin + ports[i].bytes;
-      bits |= begin;
-    }
-    return are_apart && bits % Granule == 0;
-  }
-  /// An insertion sort, because a round may sort, nearly sorted data takes little time, and sessions could not share an
-  /// instance of std::sort, as each has its own comparison.
-  [[gnu::noinline]] void sort(std::span<const std::uint64_t> begins) noexcept {
-    for (std::size_t i = 1; i < order_.size(); ++i) {
-      const std::uint32_t moving = order_[i];
-      std::size_t to = i;
-      for (; to != 0 && begins[order_[to - 1]] > begins[moving]; --to) order_[to] = order_[to - 1];
-      order_[to] = moving;
-    }
-  }
-
-  std::vector<std::uint32_t> order_;  ///< indexes of the ranges, sorted by their last known addresses
-};
-
 /// A port whose tensor is a view of another tensor's memory.
 struct PortView {
   static constexpr std::uint32_t in_the_arena = 0xFFFF'FFFF;
@@ -78,6 +27,8 @@ struct PortView {
 /// `CopiesFixed`: whether rounds copy device memory that they bind to a tensor with a fixed address.
 template <class Arch, bool CopiesFixed>
 class PortRules {
+  static_assert((Arch::block_granule & (Arch::block_granule - 1)) == 0);
+
  public:
   /// The ports whose addresses are checked.
   enum class Look : std::uint8_t { at_moved, at_all };
@@ -96,11 +47,16 @@ class PortRules {
     return has_fixed_ && now.is_fixed(p);
   }
 
-  /// Whether free ports, none of them held, may move to `addresses`; 0 means the arena. If the answer is no,
-  /// check_moved() decides.
+  /// Whether free ports, none of them held, may move to `addresses`, where 0 means the arena: each begins at a multiple
+  /// of the granule, and no two overlap. If the answer is no, check_moved() decides. The check is fast if their order
+  /// by address has not changed since the last time, which is common even when the addresses change. Cost: a few
+  /// instructions per port; if the order has changed, also the cost of sorting.
   template <class Ports>
-  [[nodiscard]] bool may_move(const Ports& ports, std::span<const std::uint64_t> addresses) noexcept {
-    return order_.are_apart(addresses, ports);
+  [[nodiscard, gnu::noinline]] bool may_move(const Ports& ports, std::span<const std::uint64_t> addresses) noexcept {
+    if (are_apart(ports, addresses)) [[likely]]
+      return true;
+    sort_ports(addresses);
+    return are_apart(ports, addresses);
   }
   /// The same by comparing all pairs: two inputs may share memory, and the status names the tensor that breaks a rule.
   template <class Instance>
@@ -130,6 +86,31 @@ class PortRules {
   }
 
  private:
+  /// The result is unspecified for an empty tensor inside another.
+  template <class Ports>
+  [[nodiscard]] bool are_apart(const Ports& ports, std::span<const std::uint64_t> begins) const noexcept {
+    std::uint64_t end = 0;
+    std::uint64_t bits = 0;
+    bool are_apart = true;
+    for (const std::uint32_t i : order_) {
+      const std::uint64_t begin = begins[i];
+      are_apart &= begin >= end;
+      end = begin == 0 ? 0 : begin + ports[i].bytes;
+      bits |= begin;
+    }
+    return are_apart && bits % Arch::block_granule == 0;
+  }
+  /// An insertion sort, because a round may sort, nearly sorted data takes little time, and sessions could not share an
+  /// instance of std::sort, as each has its own comparison.
+  [[gnu::noinline]] void sort_ports(std::span<const std::uint64_t> begins) noexcept {
+    for (std::size_t i = 1; i < order_.size(); ++i) {
+      const std::uint32_t moving = order_[i];
+      std::size_t to = i;
+      for (; to != 0 && begins[order_[to - 1]] > begins[moving]; --to) order_[to] = order_[to - 1];
+      order_[to] = moving;
+    }
+  }
+
   template <class Instance>
   static Status check_addresses(const Instance& now, std::span<const std::uint64_t> addresses, Look look,
                                 bool copies_fixed) noexcept {
@@ -191,17 +172,18 @@ class PortRules {
   bool has_empty_ = false;
   bool has_fixed_ = false;
   bool are_free_ = true;
-  AddressOrder<Arch::block_granule> order_;
+  std::vector<std::uint32_t> order_;      ///< the ports, sorted by their last known addresses
   std::vector<std::uint64_t> addresses_;  ///< of the round that is checked
 };
 
 template <class Arch, bool CopiesFixed>
-PortRules<Arch, CopiesFixed>::PortRules(const graph::GraphView& view)
-    : order_(count_ports(view)), addresses_(count_ports(view)) {
+PortRules<Arch, CopiesFixed>::PortRules(const graph::GraphView& view) : addresses_(count_ports(view)) {
   std::vector<std::uint32_t> port_of(view.tensors.size(), PortView::in_the_arena);
   std::uint32_t port = 0;
   for (std::size_t t = 0; t < view.tensors.size(); ++t) {
-    if (is_bound_each_round(view.tensors[t].direction)) port_of[t] = port++;
+    if (!is_bound_each_round(view.tensors[t].direction)) continue;
+    order_.push_back(port);
+    port_of[t] = port++;
   }
   for (std::size_t t = 0; t < view.tensors.size(); ++t) {
     const graph::TensorRecord& tensor = view.tensors[t];

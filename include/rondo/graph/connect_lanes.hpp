@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <span>
 #include <vector>
 
 /// Set-up only: computes the waits between lanes whose tasks are known.
@@ -21,22 +20,15 @@ namespace rondo::graph {
 
 namespace detail {
 
-/// The predecessors of each task, stored as the graph stores successors.
-struct Predecessors {
-  std::vector<std::uint32_t> begin;
-  std::vector<std::uint32_t> all;
-
-  explicit Predecessors(const GraphView& graph) : begin(graph.tasks.size() + 1, 0U), all(graph.successors.size(), 0U) {
-    for (std::size_t t = 0; t < graph.tasks.size(); ++t) begin[t + 1] = begin[t] + graph.predecessor_count[t];
-    std::vector<std::uint32_t> next(begin.begin(), begin.end() - 1);
-    for (std::uint32_t t = 0; t < graph.tasks.size(); ++t) {
-      for (const std::uint32_t s : graph.successors_of(t)) all[next[s]++] = t;
-    }
+/// The predecessors of each task, in ascending order.
+using Predecessors = std::vector<std::vector<std::uint32_t>>;
+[[nodiscard]] inline Predecessors predecessors_in(const GraphView& graph) {
+  Predecessors before(graph.tasks.size());
+  for (std::uint32_t t = 0; t < graph.tasks.size(); ++t) {
+    for (const std::uint32_t s : graph.successors_of(t)) before[s].push_back(t);
   }
-  [[nodiscard]] std::span<const std::uint32_t> of(std::size_t task) const noexcept {
-    return std::span(all).subspan(begin[task], begin[task + 1] - begin[task]);
-  }
-};
+  return before;
+}
 
 /// Computes the waits, joins and guaranteed orders of lanes whose tasks and order are set.
 inline void connect(Lanes& lanes, const GraphView& graph, const Predecessors& predecessors) {
@@ -48,7 +40,6 @@ inline void connect(Lanes& lanes, const GraphView& graph, const Predecessors& pr
   for (std::uint32_t i = 0; i < tasks; ++i) turn[lanes.order[i]] = i;
   std::vector<std::uint32_t> last(count, Lanes::none);
   std::vector<char> is_awaited(tasks, '\0');
-  std::vector<std::uint32_t> before;
   for (const std::uint32_t task : lanes.order) {
     const std::uint32_t lane = lanes.lane_of[task];
     if (lane == Lanes::none) continue;
@@ -62,7 +53,7 @@ inline void connect(Lanes& lanes, const GraphView& graph, const Predecessors& pr
     if (!is_first) learn(last[lane]);
     lanes.place[task] = known[lane];
     // The latest predecessor first: waits that it implies are known by then and can be omitted.
-    before.assign(predecessors.of(task).begin(), predecessors.of(task).end());
+    std::vector<std::uint32_t> before = predecessors[task];
     std::sort(before.begin(), before.end(), [&](std::uint32_t a, std::uint32_t b) { return turn[a] > turn[b]; });
     bool waits = false;
     for (const std::uint32_t other : before) {
@@ -96,7 +87,7 @@ RONDO_INLINE Lanes fold_lanes(const GraphView& graph, const Lanes& lanes, std::s
   folded.order = lanes.order;
   folded.lane_of = lanes.lane_of;
   for (std::uint32_t& lane : folded.lane_of) lane = lane == Lanes::none ? lane : lane % folded.count;
-  detail::connect(folded, graph, detail::Predecessors(graph));
+  detail::connect(folded, graph, detail::predecessors_in(graph));
   return folded;
 }
 #endif

@@ -25,8 +25,8 @@ namespace rondo::graph {
 
 namespace detail {
 
-/// The cost of a block that its kernel states, from shapes and scalars; no tensor has an address yet.
-[[nodiscard]] inline double stated_cost(const GraphView& graph, const TaskRecord& task) {
+/// The argument words of the task's first block, with shapes and scalars; no tensor has an address yet.
+[[nodiscard]] inline std::vector<ArgWord> known_words(const GraphView& graph, const TaskRecord& task) {
   std::vector<ArgWord> words(task.block_bytes / sizeof(ArgWord) + 1, ArgWord{0});
   for (const ArgRecord& arg : graph.args_of(task)) {
     const bool is_known = arg.kind == ArgRecord::Kind::scalar || arg.kind == ArgRecord::Kind::extent ||
@@ -35,7 +35,7 @@ namespace detail {
     if (arg.kind == ArgRecord::Kind::block) bits = rondo::detail::to_word(Block{0, task.blocks});
     __builtin_memcpy(reinterpret_cast<std::byte*>(words.data()) + arg.offset, &bits, arg.width);
   }
-  return task.cost(words.data());
+  return words;
 }
 
 /// Distributes one graph over different numbers of lanes.
@@ -45,7 +45,7 @@ class Dealer {
       : graph_{graph},
         chip_{rules.chip},
         wait_ns_{std::max(0.0, rules.chip.costs.stream_wait_ns)},
-        predecessors_{graph},
+        predecessors_{predecessors_in(graph)},
         costs_{task_costs(graph, rules)} {
     bool uses[core_type_count] = {};
     std::vector<double> to_end(costs_.size(), 0.0);
@@ -172,7 +172,7 @@ class Dealer {
     std::size_t left = 0;
     for (const std::uint32_t task : starting_) {
       std::uint32_t best = Lanes::none;
-      for (const std::uint32_t p : predecessors_.of(task)) {
+      for (const std::uint32_t p : predecessors_[task]) {
         if (lanes_.lane_of[p] == Lanes::none || is_idle_[lanes_.lane_of[p]] == 0 || !is_wanted(p)) continue;
         if (best == Lanes::none || ended_[p] > ended_[best]) best = p;
       }
@@ -186,7 +186,7 @@ class Dealer {
   }
   void place(std::uint32_t task, std::uint32_t lane) {
     bool waits = last_[lane] == Lanes::none && lane != 0;
-    for (const std::uint32_t p : predecessors_.of(task)) {
+    for (const std::uint32_t p : predecessors_[task]) {
       waits = waits || (lanes_.lane_of[p] != Lanes::none && lanes_.lane_of[p] != lane);
     }
     lanes_.lane_of[task] = lane;
@@ -254,22 +254,8 @@ RONDO_INLINE std::vector<double> task_costs(const GraphView& graph, const LaneRu
     }
     const std::uint32_t cores = detail::cores_of(rules.chip, task.core);
     const std::uint32_t turns = (task.blocks + cores - 1) / cores;
-    double block_ns = 0;
-    if (task.cost != nullptr) {
-      block_ns = detail::stated_cost(graph, task);
-      if (!(block_ns >= 0 && block_ns < 1e18)) {
-        throw Error(Errc::invalid_argument, Error::Text{"kernel '", graph.name(task.name),
-                                                        "' states a cost that is negative or no number of nanoseconds; "
-                                                        "correct its cost()"});
-      }
-    } else {
-      double bytes = 0;
-      for (const ArgRecord& arg : graph.args_of(task)) {
-        if (arg.is_address()) bytes += static_cast<double>(graph.tensors[arg.tensor].bytes);
-      }
-      block_ns = rules.chip.costs.task_floor_ns + bytes / task.blocks * cores / rules.chip.costs.memory_gbps;
-    }
-    costs.push_back(turns * block_ns);
+    const std::vector<ArgWord> words = task.cost != nullptr ? detail::known_words(graph, task) : std::vector<ArgWord>{};
+    costs.push_back(turns * block_cost(graph, task, rules.chip, words.data()));
   }
   return costs;
 }

@@ -65,13 +65,11 @@ class FrozenGraph {
   }
 
  private:
-  friend FrozenGraph freeze(const TaskGraph& graph);
   friend FrozenGraph freeze(TaskGraph&& graph);
   friend FrozenGraph freeze_interface(const TaskGraph& graph);
   friend FrozenGraph deal(FrozenGraph graph, const graph::LaneRules& rules);
   explicit FrozenGraph(std::uint32_t tag) noexcept : tag_{tag} {}
-  template <class Source>
-  static FrozenGraph make(Source&& source, graph::Analysis analysis);
+  static FrozenGraph make(TaskGraph&& source, graph::Analysis analysis);
 
   std::vector<graph::TensorRecord> tensors_;
   std::vector<graph::TaskRecord> tasks_;

@@ -7,7 +7,6 @@
 #include <rondo/graph/analysis.hpp>
 #include <rondo/graph/freeze.hpp>
 
-#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -19,9 +18,8 @@ RONDO_INLINE FrozenGraph::FrozenGraph(FrozenGraph&& other) noexcept = default;
 RONDO_INLINE FrozenGraph& FrozenGraph::operator=(FrozenGraph&& other) noexcept = default;
 RONDO_INLINE FrozenGraph::~FrozenGraph() = default;
 
-/// `Source`: a graph that is copied, or one that is moved once nothing can fail any more.
-template <class Source>
-FrozenGraph FrozenGraph::make(Source&& source, graph::Analysis analysis) {
+/// Leaves the graph empty, once nothing can fail any more.
+RONDO_INLINE FrozenGraph FrozenGraph::make(TaskGraph&& source, graph::Analysis analysis) {
   const std::vector<std::uint32_t>& order = analysis.order;
   bool keeps_tasks = order.size() == source.tasks_.size() && source.loops_.empty();
   for (std::uint32_t t = 0; t < order.size(); ++t) keeps_tasks = keeps_tasks && order[t] == t;
@@ -32,23 +30,18 @@ FrozenGraph FrozenGraph::make(Source&& source, graph::Analysis analysis) {
     for (const std::uint32_t task : order) frozen.tasks_.push_back(source.tasks_[task]);
   }
   if (!frozen.loops_.empty()) graph::place_loops(frozen.loops_, frozen.tasks_);
-
-  using Rest = std::conditional_t<std::is_lvalue_reference_v<Source>, const TaskGraph&, TaskGraph>;
-  Rest rest = std::forward<Source>(source);
-  frozen.tensors_ = static_cast<Rest&&>(rest).tensors_;
-  frozen.args_ = static_cast<Rest&&>(rest).args_;
-  frozen.text_ = static_cast<Rest&&>(rest).text_;
-  if (keeps_tasks) frozen.tasks_ = static_cast<Rest&&>(rest).tasks_;
+  TaskGraph rest = std::move(source);
+  frozen.tensors_ = std::move(rest.tensors_);
+  frozen.args_ = std::move(rest.args_);
+  frozen.text_ = std::move(rest.text_);
+  if (keeps_tasks) frozen.tasks_ = std::move(rest.tasks_);
   frozen.successor_begin_ = std::move(analysis.successor_begin);
   frozen.successors_ = std::move(analysis.successors);
   frozen.predecessor_count_ = std::move(analysis.predecessor_count);
   return frozen;
 }
 
-RONDO_INLINE FrozenGraph freeze(const TaskGraph& graph) {
-  if (graph.rare_code().with_fill != nullptr) return freeze(graph.rare_code().with_fill(graph));
-  return FrozenGraph::make(graph, graph::analyze(graph));
-}
+RONDO_INLINE FrozenGraph freeze(const TaskGraph& graph) { return freeze(TaskGraph(graph)); }
 RONDO_INLINE FrozenGraph freeze(TaskGraph&& graph) {
   if (graph.rare_code().with_fill != nullptr) return freeze(graph.rare_code().with_fill(graph));
   return FrozenGraph::make(std::move(graph), graph::analyze(graph));
@@ -79,7 +72,7 @@ RONDO_INLINE FrozenGraph freeze(TaskGraph&& graph) {
   }
   graph::Analysis nothing;
   nothing.successor_begin.push_back(0);
-  return FrozenGraph::make(graph, std::move(nothing));
+  return FrozenGraph::make(TaskGraph(graph), std::move(nothing));
 }
 
 }  // namespace rondo

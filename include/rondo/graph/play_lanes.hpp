@@ -29,7 +29,7 @@ struct LaneRun {
 namespace detail {
 
 [[nodiscard]] inline std::uint32_t cores_of(const arch::Chip& chip, CoreType type) noexcept {
-  return std::max(1U, type == CoreType::cube ? chip.cube_cores : chip.vector_cores);
+  return std::max(1U, chip.cores(type));
 }
 /// The number of cores that a task uses at the same time.
 [[nodiscard]] inline std::uint32_t needed_cores(const GraphView& graph, const arch::Chip& chip, std::uint32_t task) {
@@ -37,6 +37,25 @@ namespace detail {
 }
 
 }  // namespace detail
+
+/// The time of a block in nanoseconds: the cost that its kernel states for these argument words, or else the chip's
+/// minimum plus the time for its bytes at its core's share of the bandwidth. @throws Error invalid_argument if the
+/// kernel states a cost that is negative or not a number
+[[nodiscard]] inline double block_cost(const GraphView& graph, const TaskRecord& task, const arch::Chip& chip,
+                                       const ArgWord* words) {
+  if (task.cost == nullptr) {
+    double bytes = 0;
+    for (const ArgRecord& arg : graph.args_of(task)) {
+      if (arg.is_address()) bytes += static_cast<double>(graph.tensors[arg.tensor].bytes);
+    }
+    return chip.costs.task_floor_ns + bytes / task.blocks * detail::cores_of(chip, task.core) / chip.costs.memory_gbps;
+  }
+  const double cost = task.cost(words);
+  if (cost >= 0 && cost < 1e18) return cost;
+  throw Error(Errc::invalid_argument, Error::Text{"task ", task.added_as, " '", graph.name(task.name),
+                                                  "' states a cost that is negative or no number of nanoseconds; "
+                                                  "correct its cost()"});
+}
 
 /// Simulates a round on lanes that share the chip's cores. A task starts when its lane is free, the tasks that it waits
 /// for are done, and as many cores are free as it needs. `ns` is the time of each task, by position. Each wait costs

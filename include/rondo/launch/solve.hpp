@@ -141,26 +141,23 @@ class Solver {
     for (std::size_t d = 0; d < declared.rank(); ++d) {
       const Dim::Value extent = declared.evaluate(d, values_.data());
       if (!extent.ok || extent.value < 0) return;  // instantiate() reports this error, with the values
-      if (size.shape != nullptr && size.shape->extent(d) != extent.value) mismatch(size, extent.value, d);
+      if (size.shape != nullptr && size.shape->extent(d) != extent.value) {
+        fail({"tensor '", graph_.name(tensor(size).name), "': extent ", d, " is ", extent.value, ", ",
+              size.shape->extent(d), " was bound"});
+      }
       if (__builtin_mul_overflow(count, static_cast<std::uint64_t>(extent.value), &count)) return;
     }
     if (count != size.count) {
-      Error::Text text{"tensor '",   graph_.name(tensor(size).name), "' takes ", count, " elements, ", size.count,
-                       " were bound"};
-      append_values(text);
-      throw Error(Errc::wrong_size, text);
+      fail({"tensor '", graph_.name(tensor(size).name), "' takes ", count, " elements, ", size.count, " were bound"});
     }
   }
-  [[noreturn]] void mismatch(const BoundSize& size, std::int64_t extent, std::size_t d) const {
-    Error::Text text{"tensor '", graph_.name(tensor(size).name), "': extent ", d, " is ", extent,
-                     ", ",       size.shape->extent(d),          " was bound"};
-    append_values(text);
-    throw Error(Errc::wrong_size, text);
-  }
-  void append_values(Error::Text& text) const {
+  /// @throws Error wrong_size with this text and the values of the symbols
+  [[noreturn]] void fail(std::initializer_list<rondo::detail::TextPart> wrong) const {
+    Error::Text text{wrong};
     for (std::size_t s = 0; s < values_.size(); ++s) {
       text.append(Error::Text{s == 0 ? "; " : ", ", symbol(s), " = ", values_[s]});
     }
+    throw Error(Errc::wrong_size, text);
   }
 
   const TaskGraph& graph_;

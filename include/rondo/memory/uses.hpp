@@ -92,7 +92,10 @@ class UseFinder {
       std::vector<Use>& uses = result_.tokens[k].uses;
       // Memory that no task uses may be written by any code that has its address.
       if (kept_[k] == 0 && !uses.empty()) continue;
-      Use all = whole(uses);
+      Use all{0, end_};
+      for (const Use& use : uses) {
+        for (const std::uint32_t user : use.users) all.users.push_back(user);
+      }
       uses.clear();
       uses.push_back(std::move(all));
     }
@@ -185,25 +188,15 @@ class UseFinder {
 
   /// Whether any argument of the task reads the memory; an output that reuses an input may come before that input.
   [[nodiscard]] constexpr bool reads_memory(const graph::TaskRecord& task, std::uint32_t token) const {
-    for (const graph::ArgRecord& arg : graph_.args_of(task)) {
-      if (arg.is_address() && result_.of_tensor[arg.tensor] == token && reads(arg.access)) {
-        return true;
-      }
-    }
-    return false;
+    const auto args = graph_.args_of(task);
+    return std::any_of(args.begin(), args.end(), [&](const graph::ArgRecord& arg) {
+      return arg.is_address() && result_.of_tensor[arg.tensor] == token && reads(arg.access);
+    });
   }
 
   static constexpr void extend(Token& token, std::int64_t time) {
     if (token.uses.empty()) token.uses.push_back({time, time});
     token.uses.back().last = std::max(token.uses.back().last, time);
-  }
-
-  [[nodiscard]] constexpr Use whole(const std::vector<Use>& uses) const {
-    Use all{0, end_};
-    for (const Use& use : uses) {
-      for (const std::uint32_t user : use.users) all.users.push_back(user);
-    }
-    return all;
   }
 
   struct Home {

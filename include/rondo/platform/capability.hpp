@@ -63,20 +63,15 @@ struct DeviceCopy {
   std::int64_t from_stride = 0;  ///< the same for the pieces that are read; may also be 0
 };
 
-/// The capabilities that P declares; empty if it declares none.
-template <class P>
-[[nodiscard]] consteval Capabilities capabilities_of() {
-  if constexpr (requires { P::capabilities; }) {
-    return P::capabilities;
-  } else {
-    return {};
-  }
-}
-
 namespace detail {
 
+/// Whether P declares the capability. Does not compile if its `capabilities` are no constant, which a requirement
+/// would take for none.
 template <class P, Capability c>
-inline constexpr bool declares = capabilities_of<P>().has(c);
+inline constexpr bool declares = [] {
+  if constexpr (requires { P::capabilities; }) return P::capabilities.has(c);
+  return false;
+}();
 
 }  // namespace detail
 }  // namespace rondo

@@ -11,12 +11,6 @@
 
 namespace rondo::detail {
 
-/// Whether the platform may have details about a failure with this code.
-[[nodiscard]] constexpr bool is_of_device(Errc code) noexcept {
-  return code == Errc::kernel_failed || code == Errc::device_failed || code == Errc::orchestration_failed ||
-         code == Errc::deadlock || code == Errc::check_failed || code == Errc::timed_out;
-}
-
 /// Returns a sentence for a status of a session over `graph`, with the name of the tensor or task. `detail`: the bytes
 /// that were bound if the code is wrong_size, or the memory::Staleness if it is stale_memory; `said`: the platform's
 /// text for its last failure, or null.
@@ -53,8 +47,11 @@ namespace rondo::detail {
     }
   }
   text.append(status.message());
-  const bool is_busy = status.code() == Errc::busy;  // may come from the session; `said` is older then
-  if (said != nullptr && said->size() != 0 && (is_busy || is_of_device(status.code()))) {
+  const Errc code = status.code();
+  const bool is_busy = code == Errc::busy;  // may come from the session; `said` is older then
+  const bool is_of_device = code == Errc::kernel_failed || code == Errc::device_failed || code == Errc::deadlock ||
+                            code == Errc::orchestration_failed || code == Errc::check_failed || code == Errc::timed_out;
+  if (said != nullptr && said->size() != 0 && (is_busy || is_of_device)) {
     text.append(is_busy ? "; the platform's last failure: " : "; the platform reports: ");
     text.append(*said);
   }

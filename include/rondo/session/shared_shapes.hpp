@@ -67,23 +67,8 @@ class SharedShapes {
     const std::vector<std::uint64_t> key(values.begin(), values.end());
     const std::shared_ptr<Page> page = pages_->find(key);
     const std::lock_guard lock(page->mutex);
-    if (page->shape == nullptr) {
-      page->shape = pages_->resolve(values);  // if it throws, the page stays empty
-      const std::lock_guard count(pages_->mutex);
-      ++pages_->resolved;
-    }
+    if (page->shape == nullptr) page->shape = pages_->resolve(values);  // if it throws, the page stays empty
     return page->shape;
-  }
-
-  /// The number of shapes that are kept, including those that could not be resolved.
-  [[nodiscard]] std::size_t entries() const {
-    const std::lock_guard lock(pages_->mutex);
-    return pages_->cache.size();
-  }
-  /// The number of times that a shape was resolved.
-  [[nodiscard]] std::uint64_t resolved() const {
-    const std::lock_guard lock(pages_->mutex);
-    return pages_->resolved;
   }
 
  private:
@@ -105,9 +90,8 @@ class SharedShapes {
 
     const TaskGraph graph;
     const typename P::Options options;
-    std::mutex mutex;  ///< guards the members below
+    std::mutex mutex;  ///< guards `cache`
     launch::LaunchCache<std::shared_ptr<Page>, Capacity> cache;
-    std::uint64_t resolved = 0;
   };
   std::shared_ptr<Pages> pages_;
 };

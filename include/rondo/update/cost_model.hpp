@@ -49,10 +49,4 @@ struct ByCost {
   }
 };
 
-/// As above, but only among the mechanisms that keep a copy of the table on the device.
-template <RefreshCosts Costs = RefreshCosts{}>
-struct ByCostOnDevice : ByCost<Costs> {
-  static constexpr bool allows(Mechanism m) noexcept { return m != Mechanism::in_place; }
-};
-
 }  // namespace rondo::update

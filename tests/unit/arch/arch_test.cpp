@@ -16,7 +16,6 @@ struct NoName : arch::A5 {
 
 TEST_CASE_TEMPLATE("Both chips state every fact and share the common ones", Chip, arch::A2A3, arch::A5) {
   CHECK(arch::Arch<Chip>);
-  CHECK(Chip::cache_line == 64);
   CHECK(Chip::arena_alignment == 1024);
   CHECK(Chip::max_task_tensors == 32);
   CHECK(Chip::max_task_scalars == 16);

@@ -27,7 +27,7 @@ struct Laid {
 
 Laid lay_out(std::string_view format, const Signature& signature) {
   Laid laid;
-  laid.size = measure_layout(format, signature);
+  laid.size = try_lay_out(format, signature, {});
   REQUIRE(laid.size.ok());
   laid.slots.resize(laid.size.slots);
   const LayoutSize again = try_lay_out(format, signature, laid.slots);
@@ -78,16 +78,17 @@ constexpr Shape scalar{};
 constexpr Shape two_four_d[] = {four_d, four_d};
 constexpr Shape four_d_and_scalar[] = {four_d, scalar};
 
-constexpr Parameter three[] = {Parameter::required(), Parameter::required(), Parameter::required()};
-constexpr Parameter dynamic_amid[] = {Parameter::required(), Parameter::dynamic(1), Parameter::required()};
+constexpr Parameter three[] = {{}, {}, {}};
+constexpr Parameter dynamic_amid[] = {{}, {Occurrence::dynamic, 1}, {}};
 constexpr Parameter attention_inputs[] = {
-    Parameter::required(&four_d), Parameter::dynamic(2, two_four_d),  Parameter::dynamic(2, four_d_and_scalar),
-    Parameter::optional(false),   Parameter::optional(true, &four_d), Parameter::optional(false)};
-constexpr Parameter attention_outputs[] = {Parameter::dynamic(2, four_d_and_scalar)};
+    {Occurrence::required, 1, &four_d},          {Occurrence::dynamic, 2, two_four_d},
+    {Occurrence::dynamic, 2, four_d_and_scalar}, {Occurrence::optional, 0},
+    {Occurrence::optional, 1, &four_d},          {Occurrence::optional, 0}};
+constexpr Parameter attention_outputs[] = {{Occurrence::dynamic, 2, four_d_and_scalar}};
 constexpr Signature attention{attention_inputs, attention_outputs, 1};
 
 Reason reason_of(std::string_view format, const Signature& signature) {
-  return measure_layout(format, signature).failure.reason;
+  return try_lay_out(format, signature, {}).failure.reason;
 }
 
 }  // namespace
@@ -103,9 +104,8 @@ TEST_CASE("system addresses and tilings take one slot each") {
 }
 
 TEST_CASE("all instances expand to one slot for each tensor") {
-  const Parameter inputs[] = {Parameter::required(), Parameter::dynamic(3), Parameter::optional(false),
-                              Parameter::required(), Parameter::required()};
-  const Parameter outputs[] = {Parameter::dynamic(5)};
+  const Parameter inputs[] = {{}, {Occurrence::dynamic, 3}, {Occurrence::optional, 0}, {}, {}};
+  const Parameter outputs[] = {{Occurrence::dynamic, 5}};
   const Laid laid = lay_out("{i_instance*}{o_instance*}", {inputs, outputs});
   CHECK(laid.size.bytes == 88);
   CHECK(laid.slots[3].index == 1);
@@ -143,7 +143,7 @@ TEST_CASE("a star folds dynamic tensors, so that it equals naming each tensor wi
 }
 
 TEST_CASE("unfolded dynamic tensors stand in place") {
-  const Parameter inputs[] = {Parameter::required(), Parameter::dynamic(3), Parameter::required()};
+  const Parameter inputs[] = {{}, {Occurrence::dynamic, 3}, {}};
   const Laid laid = lay_out("{i0*}{i1*}{i2*}", {inputs});
   CHECK(laid.size.bytes == 40);
   CHECK(words_of(laid) == std::vector<std::uint64_t>{0x1'0000, 0x1'0001, 0x1'0002, 0x1'0003, 0x1'0004});
@@ -242,7 +242,7 @@ TEST_CASE("a super-kernel's slots name their sub-node and need its signature onl
 }
 
 TEST_CASE("the block of a memcpy task has two refreshable slots") {
-  const Parameter one[] = {Parameter::required()};
+  const Parameter one[] = {{}};
   const Laid laid = lay_out("{}{}{}{}{i_instance0*}{o_instance0*}{#.32b1}{.32b}{}", {one, one});
   CHECK(refreshable_slots(laid) == 2);
   CHECK(laid.size.bytes == 64);
@@ -251,8 +251,8 @@ TEST_CASE("the block of a memcpy task has two refreshable slots") {
 }
 
 TEST_CASE("a flat instance without a star is folded and takes 16 bytes") {
-  const Parameter inputs[] = {Parameter::dynamic(6)};
-  const Parameter outputs[] = {Parameter::dynamic(5)};
+  const Parameter inputs[] = {{Occurrence::dynamic, 6}};
+  const Parameter outputs[] = {{Occurrence::dynamic, 5}};
   const Laid laid = lay_out(
       "{i_instance0}{i_instance0*}{i_instance2*}{o_instance3}{o_instance1}{o_instance3*}{i_instance2}{o_instance4}",
       {inputs, outputs});
@@ -260,7 +260,7 @@ TEST_CASE("a flat instance without a star is folded and takes 16 bytes") {
 }
 
 TEST_CASE("tensors without instances") {
-  const Parameter inputs[] = {Parameter::optional(false), Parameter::dynamic(0), Parameter::required()};
+  const Parameter inputs[] = {{Occurrence::optional, 0}, {Occurrence::dynamic, 0}, {}};
   const Signature signature{inputs, inputs};
   SUBCASE("an input is one null slot, folded or not") {
     for (const std::string_view text : {"{i0}{i1}{i2}", "{i0*}{i1*}{i2*}", "{i*}"}) {
@@ -308,12 +308,12 @@ TEST_CASE("a format that does not fit the kernel is refused for the right reason
     CHECK(reason_of(text, {optional_twice}) == Reason::wrong_instance_count);
   }
   const Shape six_d[] = {{1, 2, 3, 4, 5, 6}};
-  const Parameter deep[] = {Parameter::required(six_d)};
+  const Parameter deep[] = {{Occurrence::required, 1, six_d}};
   CHECK(reason_of("{i_desc0}", {deep}) == Reason::rank_above_limit);
   const Shape five_d[] = {{1, 2, 3, 4, 5}};
-  const Parameter less_deep[] = {Parameter::required(five_d)};
+  const Parameter less_deep[] = {{Occurrence::required, 1, five_d}};
   CHECK(reason_of("{i_desc0}", {less_deep}) == Reason::none);
-  const Parameter many[] = {Parameter::dynamic(0xFFFF'FFFF, six_d)};
+  const Parameter many[] = {{Occurrence::dynamic, 0xFFFF'FFFF, six_d}};
   for (const std::string_view text : {"{i*}", "{i0*}", "{i_instance*}", "{i_desc0}"}) {
     CHECK(reason_of(text, {many}) == Reason::block_too_large);
   }
@@ -338,7 +338,7 @@ TEST_CASE("a kind of slot that does not exist has no name") {
 TEST_CASE("a refusal by the kernel names the pattern and its position in the format's text") {
   CHECK(check_layout("", nothing).bytes == 0);
   constexpr std::string_view format = "{t}{#.32b7}{i3*}{o0}";
-  const LayoutSize size = measure_layout(format, {three, three});
+  const LayoutSize size = try_lay_out(format, {three, three}, {});
   CHECK(size.failure == Failure{Reason::no_such_input, 11, 5, 11});
   try {
     (void)check_layout(format, {three, three});
@@ -376,9 +376,9 @@ TEST_CASE("random formats for random kernels give slots that tile the block, of 
       for (std::uint64_t n = below(random, 5); n > 0; --n) {
         const Shape* shapes = pool.data() + below(random, 30);
         switch (below(random, 3)) {
-          case 0: list.push_back(Parameter::required(shapes)); break;
-          case 1: list.push_back(Parameter::optional(below(random, 2) == 0, shapes)); break;
-          default: list.push_back(Parameter::dynamic(static_cast<std::uint32_t>(below(random, 5)), shapes));
+          case 0: list.push_back({Occurrence::required, 1, shapes}); break;
+          case 1: list.push_back({Occurrence::optional, below(random, 2) == 0 ? 1U : 0U, shapes}); break;
+          default: list.push_back({Occurrence::dynamic, static_cast<std::uint32_t>(below(random, 5)), shapes});
         }
       }
     }

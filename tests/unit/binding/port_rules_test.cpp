@@ -10,17 +10,27 @@
 #include <utility>
 #include <vector>
 
-using AddressOrder = rondo::detail::AddressOrder<512>;
-
 namespace {
+
+struct Arch {
+  static constexpr std::uint32_t block_granule = 512;
+};
+using Rules = rondo::detail::PortRules<Arch, false>;
 
 struct Port {
   std::uint64_t bytes = 0;
 };
 using Begins = std::vector<std::uint64_t>;
 
-bool are_apart(AddressOrder& order, const Begins& begins, const std::vector<Port>& ports) {
-  return order.are_apart(begins, ports);
+/// The rules for so many inputs.
+Rules rules_for(std::size_t ports) {
+  rondo::graph::GraphView view;
+  const std::vector<rondo::graph::TensorRecord> inputs(ports);
+  view.tensors = inputs;
+  return Rules(view);
+}
+bool are_apart(Rules& rules, const Begins& begins, const std::vector<Port>& ports) {
+  return rules.may_move(ports, begins);
 }
 bool all_pairs_are_apart(const Begins& begins, const std::vector<Port>& ports) {
   for (std::size_t i = 0; i < begins.size(); ++i) {
@@ -37,7 +47,7 @@ bool all_pairs_are_apart(const Begins& begins, const std::vector<Port>& ports) {
 
 TEST_CASE("Stretches that touch are apart, those that share a byte are not, in whatever order they come") {
   const std::vector<Port> ports = {{512}, {1024}, {1}};
-  AddressOrder order(3);
+  Rules order = rules_for(3);
   CHECK(are_apart(order, {512, 1024, 2048}, ports));
   CHECK(are_apart(order, {2048, 1024, 512}, ports));
   CHECK(are_apart(order, {1024, 1536, 512}, ports));
@@ -49,18 +59,18 @@ TEST_CASE("Stretches that touch are apart, those that share a byte are not, in w
 
 TEST_CASE("What is not there is in nobody's way") {
   const std::vector<Port> ports = {{1 << 20}, {512}, {1 << 20}, {512}};
-  AddressOrder order(4);
+  Rules order = rules_for(4);
   CHECK(are_apart(order, {0, 512, 0, 1024}, ports));
   CHECK(are_apart(order, {0, 0, 0, 0}, ports));
   CHECK_FALSE(are_apart(order, {0, 512, 0, 512}, ports));
-  AddressOrder none(0);
+  Rules none = rules_for(0);
   CHECK(are_apart(none, {}, {}));
 }
 
 TEST_CASE("One at an odd address is told, wherever it stands") {
   const std::vector<Port> ports = {{8}, {8}, {8}};
   for (std::size_t odd = 0; odd < 3; ++odd) {
-    AddressOrder order(3);
+    Rules order = rules_for(3);
     Begins begins = {1024, 2048, 4096};
     begins[odd] += 256;
     CHECK_FALSE(are_apart(order, begins, ports));
@@ -71,7 +81,7 @@ TEST_CASE("It says what looking at all pairs says, from one time to the next") {
   auto random = rondo::test::make_random(3);
   for (int life = 0; life < 200; ++life) {
     const std::size_t count = random() % 20;
-    AddressOrder order(count);
+    Rules order = rules_for(count);
     std::vector<Port> ports(count);
     for (Port& port : ports) port.bytes = 512 * (1 + random() % 4) - random() % 3;
     Begins begins(count);

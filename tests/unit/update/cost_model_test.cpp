@@ -71,6 +71,4 @@ TEST_CASE("What a platform reports of its costs goes before what was assumed") {
   f.costs = &cheap_launch;
   CHECK(ByCost<costs>::choose(f) == Mechanism::in_launch);
   CHECK(ByCost<costs>::allows(Mechanism::in_place));
-  CHECK_FALSE(update::ByCostOnDevice<costs>::allows(Mechanism::in_place));
-  CHECK(update::ByCostOnDevice<costs>::allows(Mechanism::device_op));
 }

@@ -4,6 +4,7 @@
 #include <rondo/platform/select.hpp>
 #include <rondo/update/refresher_impl.hpp>
 
+#include <by_cost_on_device.hpp>
 #include <count_traffic.hpp>
 
 #include <doctest/doctest.h>
@@ -217,7 +218,7 @@ void check_random_sequences(unsigned seed) {
 #define RONDO_TEST_MECHANISMS(P)                                                                \
   On<P, update::Always<Mechanism::in_place>>, On<P, update::Always<Mechanism::segment_copy>>,   \
       On<P, update::Always<Mechanism::device_op>>, On<P, update::Always<Mechanism::in_launch>>, \
-      On<P, update::ByCost<>>, On<P, update::ByCostOnDevice<>>, On<P, Mixed>, On<P, CheapCopies>
+      On<P, update::ByCost<>>, On<P, test::ByCostOnDevice<>>, On<P, Mixed>, On<P, CheapCopies>
 
 TEST_CASE_TEMPLATE("After any sequence of changes the table is what a rebuild from nothing gives", T,
                    RONDO_TEST_MECHANISMS(A2A3), RONDO_TEST_MECHANISMS(A5)) {

@@ -4,6 +4,7 @@
 #include <rondo/platform/select.hpp>
 #include <rondo/update/refresher_impl.hpp>
 
+#include <by_cost_on_device.hpp>
 #include <count_traffic.hpp>
 #include <unit/support.hpp>
 
@@ -311,7 +312,7 @@ TEST_CASE("By cost, copies follow the device only after many addresses have not 
                                        .launched_byte = 1'000'000};
   Ports ports(1000);
   P platform{{}};
-  auto refresher = ports.make<update::Refresher<P, update::Auto, update::ByCostOnDevice<costs>>>(platform);
+  auto refresher = ports.make<update::Refresher<P, update::Auto, test::ByCostOnDevice<costs>>>(platform);
   const auto refresh = [&](bool moves_all) {
     for (std::uint32_t port = 0; port < (moves_all ? 1000U : 1U); ++port) ports.move(refresher, port);
     REQUIRE(refresher.refresh());

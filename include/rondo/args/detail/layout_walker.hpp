@@ -33,6 +33,9 @@ class LayoutWalker {
 
   /// Lays out the next pattern. After a reason other than `none`, the walk is over.
   [[nodiscard]] constexpr Reason add(const Descriptor& d) noexcept {
+    const Signature* const of = find(d.node);
+    const bool is_of_signature = Pattern::input <= d.pattern && d.pattern <= Pattern::workspace;
+    if (is_of_signature && of == nullptr) return Reason::no_such_sub_node;
     switch (d.pattern) {
       case Pattern::placeholder:
       case Pattern::literal: {
@@ -42,12 +45,12 @@ class LayoutWalker {
         return add_single(slot);
       }
       case Pattern::input:
-      case Pattern::output: return add_tensors(d);
+      case Pattern::output: return add_tensors(d, tensors_of(d, *of));
       case Pattern::input_instance:
-      case Pattern::output_instance: return add_flat_instances(d);
+      case Pattern::output_instance: return add_flat_instances(d, tensors_of(d, *of));
       case Pattern::input_desc:
-      case Pattern::output_desc: return add_desc(d);
-      case Pattern::workspace: return add_workspaces(d);
+      case Pattern::output_desc: return add_desc(d, tensors_of(d, *of));
+      case Pattern::workspace: return add_workspaces(d, of->workspaces);
       case Pattern::tiling: return add_single(single(d, SlotKind::tiling));
       case Pattern::tiling_ffts: return add_single(single(d, SlotKind::tiling_ffts));
       case Pattern::tiling_context: return add_single(single(d, SlotKind::tiling_context));
@@ -161,10 +164,7 @@ class LayoutWalker {
     }
   }
 
-  constexpr Reason add_tensors(const Descriptor& d) noexcept {
-    const Signature* signature = find(d.node);
-    if (signature == nullptr) return Reason::no_such_sub_node;
-    const Tensors tensors = tensors_of(d, *signature);
+  constexpr Reason add_tensors(const Descriptor& d, const Tensors& tensors) noexcept {
     if (d.index != every) {
       if (d.index >= tensors.list.size()) return tensors.no_such;
       return add_tensor(d, tensors, d.index, first_tensor(tensors, d.index), !d.starred);
@@ -198,10 +198,7 @@ class LayoutWalker {
     return Reason::none;
   }
 
-  constexpr Reason add_flat_instances(const Descriptor& d) noexcept {
-    const Signature* signature = find(d.node);
-    if (signature == nullptr) return Reason::no_such_sub_node;
-    const Tensors tensors = tensors_of(d, *signature);
+  constexpr Reason add_flat_instances(const Descriptor& d, const Tensors& tensors) noexcept {
     std::uint64_t first = 0;
     for (std::size_t ir = 0; ir < tensors.list.size(); ++ir) {
       const std::uint32_t count = tensors.list[ir].count;
@@ -239,10 +236,7 @@ class LayoutWalker {
 
   static constexpr std::uint64_t shape_header = 0x1'0000'0000;
 
-  constexpr Reason add_desc(const Descriptor& d) noexcept {
-    const Signature* signature = find(d.node);
-    if (signature == nullptr) return Reason::no_such_sub_node;
-    const Tensors tensors = tensors_of(d, *signature);
+  constexpr Reason add_desc(const Descriptor& d, const Tensors& tensors) noexcept {
     if (d.index >= tensors.list.size()) return tensors.no_such;
     const Parameter& p = tensors.list[d.index];
     if (const Reason reason = check(p); reason != Reason::none) return reason;
@@ -284,10 +278,7 @@ class LayoutWalker {
 
   // ---- workspaces ----
 
-  constexpr Reason add_workspaces(const Descriptor& d) noexcept {
-    const Signature* signature = find(d.node);
-    if (signature == nullptr) return Reason::no_such_sub_node;
-    const std::uint32_t count = signature->workspaces;
+  constexpr Reason add_workspaces(const Descriptor& d, std::uint32_t count) noexcept {
     if (d.index != every) {
       return d.index < count ? add_single(single(d, SlotKind::workspace)) : Reason::no_such_workspace;
     }

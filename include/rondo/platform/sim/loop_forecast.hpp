@@ -23,7 +23,7 @@ class LoopForecast {
   /// argument block of each loop's decision. `run(chip)` runs a repetition on its chip.
   template <class Run>
   LoopForecast(const graph::GraphView& graph, std::span<const double> costs, std::span<const ArgWord* const> decisions,
-               const VirtualChip::Parts& parts, const Run& run)
+               const arch::Chip& chip, const Run& run)
       : whole_{graph},
         first_block_(graph.tasks.size() + 1),
         loop_ns_(graph.loops.size()),
@@ -31,14 +31,14 @@ class LoopForecast {
         times_{std::vector<TaskTimes>(graph.tasks.size()),
                std::vector<BlockRun>(costs.size()),
                {},
-               std::vector<double>(parts.cores[0] + parts.cores[1])} {
+               std::vector<double>(chip.cube_cores + chip.vector_cores)} {
     for (std::size_t t = 0; t < graph.tasks.size(); ++t) first_block_[t + 1] = first_block_[t] + graph.tasks[t].blocks;
     outlines_.reserve(graph.loops.size());
     chips_.reserve(graph.loops.size());
     times_.critical_path.reserve(graph.tasks.size());
     for (std::uint32_t l = 0; l < graph.loops.size(); ++l) {
       outlines_.emplace_back(graph, l);
-      chips_.emplace_back(outlines_[l].view(), parts);
+      chips_.emplace_back(outlines_[l].view(), chip);
     }
     for (std::size_t l = graph.loops.size(); l-- > 0;) {  // inner loops come first
       const graph::LoopRecord& loop = graph.loops[l];

@@ -5,6 +5,7 @@
 #include <rondo/arch/costs.hpp>
 #include <rondo/args/args_table.hpp>
 #include <rondo/graph/deal.hpp>
+#include <rondo/graph/play_lanes.hpp>
 #include <rondo/graph/records.hpp>
 #include <rondo/memory/concurrency.hpp>
 #include <rondo/platform/sim/engine.hpp>
@@ -75,34 +76,18 @@ class Model {
         : graph_{graph},
           calls_{Inline::with_loops(graph, Inline::load_calls(graph, args), halt)},
           outline_{calls_.graph(graph)},
-          modelled_{chip},
           control_{options.control},
-          chip_{outline_, parts_of(chip, options.control)} {
-      const arch::Costs& costs = chip.costs;
+          chip_{outline_, controlled(chip, options.control)} {
       std::vector<double> all;  // the cost of each task and block
       for (std::size_t t = 0; t < graph.tasks.size(); ++t) {
         const graph::TaskRecord& task = graph.tasks[t];
-        double bytes = 0;
-        for (const graph::ArgRecord& arg : graph.args_of(task)) {
-          if (arg.kind == graph::ArgRecord::Kind::address)
-            bytes += static_cast<double>(graph.tensors[arg.tensor].bytes);
-        }
-        const double gbps = costs.memory_gbps / chip_.parts().cores[static_cast<std::size_t>(task.core)];
         for (std::uint32_t block = 0; block < task.blocks; ++block) {
-          const double cost =
-              task.cost != nullptr ? task.cost(args.block(t, block)) : costs.task_floor_ns + bytes / task.blocks / gbps;
-          all.push_back(cost);
-          if (!(cost >= 0 && cost < 1e18)) {
-            throw Error(Errc::invalid_argument,
-                        Error::Text{"task ", task.added_as, " '", graph.name(task.name),
-                                    "' states a cost that is negative or no number of nanoseconds; "
-                                    "correct its cost()"});
-          }
+          all.push_back(graph::block_cost(graph, task, chip, args.block(t, block)));
         }
         if (task.cost != nullptr) ++stated_;
       }
       if (calls_.outline != nullptr) {
-        loops_ = std::make_unique<LoopForecast>(graph, all, calls_.decisions, chip_.parts(),
+        loops_ = std::make_unique<LoopForecast>(graph, all, calls_.decisions, chip_.chip(),
                                                 [&](VirtualChip& body) { run(body, {}); });
         loops_->fill(chip_, all);
       } else {
@@ -128,10 +113,10 @@ class Model {
       p.run_ns = chip_.makespan();
       const ChipTimes& times = loops_ != nullptr ? loops_->times() : chip_.times();
       const std::span<const double> busy = times.busy;
-      p.cube_busy_ns = busy.first(modelled_.cube_cores);
-      p.vector_busy_ns = busy.subspan(modelled_.cube_cores);
+      p.cube_busy_ns = busy.first(chip_.chip().cube_cores);
+      p.vector_busy_ns = busy.subspan(chip_.chip().cube_cores);
       p.scheduler_busy_ns = times.scheduler_busy;
-      p.schedulers = control_ == Control::schedulers ? chip_.parts().schedulers : 0;
+      p.schedulers = control_ == Control::schedulers ? chip_.chip().schedulers : 0;
       p.streams = control_ == Control::streams ? lanes_.count : 0;
       p.stream_busy_ns = chip_.lane_busy();
       p.critical_path_ns = chip_.critical_path_ns();
@@ -144,14 +129,11 @@ class Model {
     }
 
    private:
-    [[nodiscard]] static VirtualChip::Parts parts_of(const arch::Chip& chip, Control control) noexcept {
-      VirtualChip::Parts parts{{chip.cube_cores, chip.vector_cores}, chip.schedulers};
-      if (control == Control::streams) return parts;
-      parts.dispatch_ns = chip.costs.dispatch_ns;
-      parts.retire_ns = chip.costs.retire_ns;
-      parts.start_block_ns = chip.costs.start_block_ns;
-      parts.notice_block_ns = chip.costs.notice_block_ns;
-      return parts;
+    /// The chip, without the costs of its schedulers if streams control it.
+    [[nodiscard]] static arch::Chip controlled(arch::Chip chip, Control control) noexcept {
+      arch::Costs& c = chip.costs;
+      if (control == Control::streams) c.dispatch_ns = c.retire_ns = c.start_block_ns = c.notice_block_ns = 0;
+      return chip;
     }
     void deal(std::uint32_t streams) {
       const std::vector<double> costs = chip_.task_costs();
@@ -161,12 +143,12 @@ class Model {
         if (id >= by_id.size()) by_id.resize(id + 1);
         by_id[id] = costs[t];
       }
-      graph::LaneRules rules{modelled_, streams};
+      graph::LaneRules rules{chip_.chip(), streams};
       rules.task_ns = by_id;
       lanes_ = graph::deal_lanes(outline_, rules);
     }
     void run(VirtualChip& on, const graph::Lanes& lanes) const {
-      if (control_ == Control::streams) return on.run_on_lanes(lanes, modelled_);
+      if (control_ == Control::streams) return on.run_on_lanes(lanes);
       on.run();
     }
     void predict() {
@@ -177,7 +159,7 @@ class Model {
       const Status status = Inline::run(calls_, halt, [&, call = std::size_t{0}](const Inline::Call& each) mutable {
         const double start = now_ns();
         each.entry(each.args);
-        const double cost = modelled_.costs.host_factor * (now_ns() - start);
+        const double cost = chip_.chip().costs.host_factor * (now_ns() - start);
         double& known = chip_.costs()[call];
         if (is_timed_[call++] != 0) known = measured_ ? std::min(known, cost) : cost;
       });
@@ -194,7 +176,6 @@ class Model {
     graph::GraphView graph_;
     Inline::DynamicProgram calls_;
     graph::GraphView outline_;  ///< the graph with each loop as one task
-    arch::Chip modelled_;
     Control control_;
     VirtualChip chip_;
     std::unique_ptr<LoopForecast> loops_;  ///< null: no loops

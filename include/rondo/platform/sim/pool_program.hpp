@@ -19,6 +19,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <numeric>
 #include <optional>
 #include <span>
 #include <utility>
@@ -348,9 +349,7 @@ class PoolProgram {
     retry_after_ = std::min(2 * retry_after_, most_retry);
   }
   [[nodiscard]] static double sum(std::span<const double> costs) noexcept {
-    double total = 0;
-    for (const double cost : costs) total += cost;
-    return total;
+    return std::accumulate(costs.begin(), costs.end(), 0.0);
   }
   [[nodiscard]] static double now_ns() noexcept { return static_cast<double>(sim::now_ns()); }
 

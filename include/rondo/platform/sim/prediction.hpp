@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
+#include <numeric>
 #include <span>
 
 namespace rondo::platform::sim {
@@ -113,9 +114,7 @@ struct Prediction {
 
  private:
   [[nodiscard]] static double sum(std::span<const double> values) noexcept {
-    double total = 0;
-    for (const double value : values) total += value;
-    return total;
+    return std::accumulate(values.begin(), values.end(), 0.0);
   }
 };
 

@@ -18,44 +18,6 @@
 
 namespace rondo::platform::sim {
 
-namespace memory_watch {
-
-/// The contents of memory before it is written. As float32, float16 or bfloat16, the first poison is NaN. The second
-/// poison differs from it in every bit: bytes that hold the first after one run and the second after the next were
-/// never written.
-inline constexpr unsigned char poison[2][2] = {{0xFA, 0x7F}, {0x05, 0x80}};
-
-[[nodiscard]] inline bool is_poison(const std::byte* bytes, std::uint64_t at, std::uint64_t size, bool other) noexcept {
-  for (std::uint64_t i = 0; i < size; ++i) {
-    if (bytes[i] != std::byte{poison[other ? 1 : 0][(at + i) % 2]}) return false;
-  }
-  return true;
-}
-
-/// The first difference between two ranges of memory, and the number of different bytes.
-struct Difference {
-  std::uint64_t first = 0;
-  std::uint64_t bytes = 0;
-};
-[[nodiscard]] inline Difference difference(const std::byte* a, const std::byte* b, std::uint64_t size) noexcept {
-  Difference d;
-  if (std::memcmp(a, b, size) == 0) return d;
-  for (std::uint64_t i = size; i-- > 0;) {
-    if (a[i] == b[i]) continue;
-    d.first = i;
-    ++d.bytes;
-  }
-  return d;
-}
-
-[[nodiscard]] inline std::uint64_t scramble(std::uint64_t x) noexcept {  // splitmix64's finaliser
-  x = (x ^ x >> 30) * 0xBF58476D1CE4E5B9U;
-  x = (x ^ x >> 27) * 0x94D049BB133111EBU;
-  return x ^ x >> 31;
-}
-
-}  // namespace memory_watch
-
 /// The part of Checked that does not depend on the inner engine: runs a graph's tasks on the calling thread, checks
 /// their writes, and compares the memory after one run with the memory after another.
 ///
@@ -123,8 +85,12 @@ class RoundChecker {
   /// Runs the tasks and their blocks in another order that the edges allow: for seed 0, the task that was added last
   /// first; otherwise random.
   [[nodiscard]] Status run_in_other_order(Halt& halt, std::uint64_t seed) noexcept {
-    const auto key = [seed](std::uint32_t position) {
-      return seed == 0 ? position : memory_watch::scramble(seed * 0x9E3779B97F4A7C15U + position);
+    const auto key = [seed](std::uint32_t position) -> std::uint64_t {
+      if (seed == 0) return position;
+      std::uint64_t x = seed * 0x9E3779B97F4A7C15U + position;
+      x = (x ^ x >> 30) * 0xBF58476D1CE4E5B9U;  // splitmix64's finaliser
+      x = (x ^ x >> 27) * 0x94D049BB133111EBU;
+      return x ^ x >> 31;
     };
     return run_scope(scopes_[0], key, [&](std::uint32_t position) { return run_task(position, true, halt); });
   }
@@ -216,10 +182,24 @@ class RoundChecker {
   [[nodiscard]] std::uint32_t root_of(std::uint32_t tensor) const noexcept {
     return graph::root_of(graph_.tensors, tensor);
   }
+  /// The first difference between two ranges of memory, and the number of different bytes.
+  struct Difference {
+    std::uint64_t first = 0;
+    std::uint64_t bytes = 0;
+  };
   /// The difference between the memory and a copy of it, in a range.
-  [[nodiscard]] memory_watch::Difference difference(const std::vector<std::byte>& copy, std::uint64_t begin,
-                                                    std::uint64_t end) const noexcept {
-    return memory_watch::difference(map_.at(begin), copy.data() + begin, end - begin);
+  [[nodiscard]] Difference difference(const std::vector<std::byte>& copy, std::uint64_t begin,
+                                      std::uint64_t end) const noexcept {
+    const std::byte* const now = map_.at(begin);
+    const std::byte* const then = copy.data() + begin;
+    Difference d;
+    if (std::memcmp(now, then, end - begin) == 0) return d;
+    for (std::uint64_t i = end - begin; i-- > 0;) {
+      if (now[i] == then[i]) continue;
+      d.first = i;
+      ++d.bytes;
+    }
+    return d;
   }
   [[nodiscard]] Status run_task(std::size_t position, bool backwards, Halt& halt) noexcept {
     if (halt.requested()) return halt.status();
@@ -236,12 +216,17 @@ class RoundChecker {
     }
     return {};
   }
+  /// The contents of memory before it is written. As float32, float16 or bfloat16, the first poison is NaN. The other
+  /// poison differs from it in every bit: bytes that hold the first after one run and the other after the next were
+  /// never written.
+  [[nodiscard]] static constexpr std::byte poison_at(std::uint64_t at, bool other) noexcept {
+    const std::byte first{at % 2 == 0 ? std::uint8_t{0xFA} : std::uint8_t{0x7F}};
+    return other ? ~first : first;
+  }
   void poison(std::uint32_t tensor, bool other) noexcept {
     const MemoryMap::Place& place = map_.place(tensor);
     std::byte* const bytes = map_.at(place.begin);
-    for (std::uint64_t i = 0; i < place.size(); ++i) {
-      bytes[i] = std::byte{memory_watch::poison[other ? 1 : 0][i % 2]};
-    }
+    for (std::uint64_t i = 0; i < place.size(); ++i) bytes[i] = poison_at(i, other);
   }
   void poison_outputs_of(const graph::TaskRecord& task, bool other) noexcept {
     for_each_written(task, [&](std::uint32_t tensor, bool is_out) {
@@ -250,13 +235,11 @@ class RoundChecker {
   }
   /// Whether the task reads the input that an output reuses.
   [[nodiscard]] bool reads_home_of(const graph::TaskRecord& task, std::uint32_t tensor) const noexcept {
-    const std::uint32_t home = graph::home_of(graph_.tensors, tensor);
-    bool found = false;
-    for (const graph::ArgRecord& arg : graph_.args_of(task)) {
-      found |= arg.is_address() && arg.tensor != tensor && reads(arg.access) &&
-               graph::home_of(graph_.tensors, arg.tensor) == home;
-    }
-    return found;
+    const auto args = graph_.args_of(task);
+    return std::any_of(args.begin(), args.end(), [&](const graph::ArgRecord& arg) {
+      return arg.is_address() && arg.tensor != tensor && reads(arg.access) &&
+             graph::home_of(graph_.tensors, arg.tensor) == graph::home_of(graph_.tensors, tensor);
+    });
   }
   void find_stray_writes(const graph::TaskRecord& task, Findings& findings) noexcept {
     for (const Segment& segment : map_.segments()) {
@@ -269,10 +252,9 @@ class RoundChecker {
       f.text = Error::Text{"task ", task.added_as, " '", graph_.name(task.name), "' changed ", d.bytes, " bytes of "};
       if (segment.tensor != MemoryMap::no_tensor) {
         f.offset -= map_.place(segment.tensor).begin;
-        bool is_input = false;
-        for (const graph::ArgRecord& arg : graph_.args_of(task)) {
-          is_input |= arg.is_address_of(segment.tensor);
-        }
+        const auto args = graph_.args_of(task);
+        const bool is_input = std::any_of(
+            args.begin(), args.end(), [&](const graph::ArgRecord& arg) { return arg.is_address_of(segment.tensor); });
         if (is_input) f.kind = Finding::Kind::wrote_input;
         const Error::Text rest{
             "tensor '",    graph_.name(graph_.tensors[segment.tensor].name), "', the first at byte ", f.offset,
@@ -359,8 +341,12 @@ class RoundChecker {
     std::uint64_t elements = 0;
     for (std::uint64_t at = record.bytes; at != 0;) {
       at -= size;
-      if (!memory_watch::is_poison(first_run + at, at, size, false)) continue;
-      if (second_run != nullptr && !memory_watch::is_poison(second_run + at, at, size, true)) continue;
+      bool is_poison = true;
+      for (std::uint64_t i = at; is_poison && i < at + size; ++i) {
+        is_poison =
+            first_run[i] == poison_at(i, false) && (second_run == nullptr || second_run[i] == poison_at(i, true));
+      }
+      if (!is_poison) continue;
       first = at / size;
       ++elements;
     }

@@ -26,30 +26,8 @@ struct ReplayCosts {
 /// Pairs of nodes.
 using NodePair = std::pair<std::uint32_t, std::uint32_t>;
 using NodePairs = std::vector<NodePair>;
-/// The first or the second of a pair.
-using NodeOfPair = decltype(&NodePair::first);
-
-/// For each node, a list of other nodes. All lists share two arrays. A default one has no nodes.
-class NodeLists {
- public:
-  NodeLists() = default;
-  /// The list of node n has the item of each pair whose owner is n, in the order of the pairs.
-  NodeLists(std::size_t nodes, const NodePairs& pairs, NodeOfPair owner, NodeOfPair item)
-      : begin_(nodes + 1), items_(pairs.size()) {
-    for (const NodePair& pair : pairs) ++begin_[pair.*owner + 1];
-    for (std::size_t n = 0; n < nodes; ++n) begin_[n + 1] += begin_[n];
-    std::vector<std::uint32_t> next = begin_;
-    for (const NodePair& pair : pairs) items_[next[pair.*owner]++] = pair.*item;
-  }
-
-  [[nodiscard]] std::span<const std::uint32_t> operator[](std::size_t node) const noexcept {
-    return {items_.data() + begin_[node], begin_[node + 1] - begin_[node]};
-  }
-
- private:
-  std::vector<std::uint32_t> begin_;
-  std::vector<std::uint32_t> items_;
-};
+/// For each node, a list of other nodes.
+using NodeLists = std::vector<std::vector<std::uint32_t>>;
 
 /// The nodes of a schedule. A node is a sequence of calls on one thread: a task is one node, or one node per block and
 /// an empty node where they join; chains are fused into one node.
@@ -69,9 +47,12 @@ struct NodeGraph {
   /// Sets the lists from pairs of nodes, of which the second must run after the first: of the same round, or for
   /// `from_previous`, of the previous round.
   void connect(const NodePairs& edges, const NodePairs& from_previous = {}) {
-    predecessors = {nodes.size(), edges, &NodePair::second, &NodePair::first};
-    successors = {nodes.size(), edges, &NodePair::first, &NodePair::second};
-    carried = {nodes.size(), from_previous, &NodePair::second, &NodePair::first};
+    predecessors = successors = carried = NodeLists(nodes.size());
+    for (const auto& [before, after] : edges) {
+      predecessors[after].push_back(before);
+      successors[before].push_back(after);
+    }
+    for (const auto& [before, after] : from_previous) carried[after].push_back(before);
   }
   /// The cost of all nodes, in nanoseconds.
   [[nodiscard]] double cost() const noexcept {
@@ -187,19 +168,14 @@ struct Schedule {
   };
   // A node whose data has not arrived must not be placed before nodes that could run meanwhile: candidates are sorted
   // by the time at which they may start, and become ready when the clock of the earliest thread reaches it.
-  struct Arrival {
-    double time;
-    std::uint32_t node;
-    bool operator<(const Arrival& other) const noexcept {
-      return time != other.time ? time > other.time : node > other.node;
-    }
-  };
+  using Arrival = std::pair<double, std::uint32_t>;  // the time and the node
+  const auto arrives_later = [](const Arrival& a, const Arrival& b) { return a > b; };
   // Heaps with the next node on top. <queue> is not used: it has 3,400 preprocessed lines.
   std::vector<Arrival> arriving;
   std::vector<std::uint32_t> ready;
   const auto arrive = [&](double time, std::uint32_t node) {
-    arriving.push_back({time, node});
-    std::push_heap(arriving.begin(), arriving.end());
+    arriving.emplace_back(time, node);
+    std::push_heap(arriving.begin(), arriving.end(), arrives_later);
   };
   std::vector<std::size_t> waiting(n);
   for (std::uint32_t i = 0; i < n; ++i) {
@@ -207,12 +183,11 @@ struct Schedule {
     if (waiting[i] == 0) arrive(0, i);
   }
   for (std::size_t placed = 0; placed < n; ++placed) {
-    double now = free_at[0];
-    for (const double each : free_at) now = std::min(now, each);
-    while (!arriving.empty() && (ready.empty() || arriving.front().time <= now)) {
-      ready.push_back(arriving.front().node);
+    const double now = *std::min_element(free_at.begin(), free_at.end());
+    while (!arriving.empty() && (ready.empty() || arriving.front().first <= now)) {
+      ready.push_back(arriving.front().second);
       std::push_heap(ready.begin(), ready.end(), later);
-      std::pop_heap(arriving.begin(), arriving.end());
+      std::pop_heap(arriving.begin(), arriving.end(), arrives_later);
       arriving.pop_back();
     }
     const std::uint32_t node = ready.front();

@@ -49,27 +49,16 @@ struct ChipTimes {
 /// O(blocks · (log blocks + cores) + edges).
 class VirtualChip {
  public:
-  /// The parts of the chip, and the costs of scheduling.
-  struct Parts {
-    std::uint32_t cores[core_type_count] = {1, 1};  ///< by CoreType
-    std::uint32_t schedulers = 1;
-    double dispatch_ns = 0;      ///< to prepare a task and start its first block
-    double retire_ns = 0;        ///< to notice that a task's last block is done
-    double start_block_ns = 0;   ///< to start each further block
-    double notice_block_ns = 0;  ///< to notice that another block is done
-  };
-
   /// `graph` must outlive this object.
-  VirtualChip(const graph::GraphView& graph, const Parts& parts)
+  VirtualChip(const graph::GraphView& graph, const arch::Chip& chip)
       : graph_{graph},
-        parts_{parts},
+        chip_{chip},
         first_block_(graph.tasks.size() + 1),
         waits_for_(graph.tasks.size()),
         blocks_left_(graph.tasks.size()),
         blocks_unseen_(graph.tasks.size()),
-        taken_(parts.cores[0] + parts.cores[1]),
-        times_{
-            std::vector<TaskTimes>(graph.tasks.size()), {}, {}, std::vector<double>(parts.cores[0] + parts.cores[1])},
+        taken_(chip.cube_cores + chip.vector_cores),
+        times_{std::vector<TaskTimes>(graph.tasks.size()), {}, {}, std::vector<double>(taken_.size())},
         to_end_(graph.tasks.size()) {
     for (std::size_t t = 0; t < graph.tasks.size(); ++t) first_block_[t + 1] = first_block_[t] + graph.tasks[t].blocks;
     const std::size_t blocks = first_block_[graph.tasks.size()];
@@ -111,8 +100,8 @@ class VirtualChip {
     }
   }
 
-  /// Simulates control by streams. `chip`: with the cores of Parts. Cost: as play_lanes(). @throws std::bad_alloc
-  void run_on_lanes(const graph::Lanes& lanes, const arch::Chip& chip) {
+  /// Simulates control by streams. Cost: as play_lanes(). @throws std::bad_alloc
+  void run_on_lanes(const graph::Lanes& lanes) {
     reset();
     find_critical_path();
     graph::Lanes one;
@@ -129,7 +118,7 @@ class VirtualChip {
     std::vector<double> lane_busy(dealt.count, 0.0);
     const auto visit = [&](const graph::LaneRun& run) {
       const std::uint32_t first = first_block_[run.task];
-      const std::uint32_t before = graph_.tasks[run.task].core == CoreType::cube ? 0 : parts_.cores[0];
+      const std::uint32_t before = first_core(graph_.tasks[run.task].core);
       for (std::uint32_t b = first; b < first_block_[run.task + 1]; ++b) {
         const std::size_t in_turn = (b - first) % run.cores.size();
         const bool is_first = b - first < run.cores.size();
@@ -142,14 +131,14 @@ class VirtualChip {
       times_.tasks[run.task] = {run.start, run.end};
       lane_busy[dealt.lane_of[run.task]] += run.end - run.start;
     };
-    makespan_ = graph::play_lanes(graph_, dealt, chip, task_costs(), visit);
+    makespan_ = graph::play_lanes(graph_, dealt, chip_, task_costs(), visit);
     lane_busy_ = *std::max_element(lane_busy.begin(), lane_busy.end());
   }
   /// The time of each task on as many cores as it can use, in nanoseconds, by position. @throws std::bad_alloc
   [[nodiscard]] std::vector<double> task_costs() const {
     std::vector<double> costs;
     for (std::size_t t = 0; t < graph_.tasks.size(); ++t) {
-      const std::uint32_t cores = std::min(graph_.tasks[t].blocks, parts_.cores[type_of(t)]);
+      const std::uint32_t cores = std::min(graph_.tasks[t].blocks, chip_.cores(graph_.tasks[t].core));
       double longest = 0;
       for (std::uint32_t core = 0; core < cores; ++core) {
         double sum = 0;
@@ -161,7 +150,7 @@ class VirtualChip {
     return costs;
   }
 
-  [[nodiscard]] const Parts& parts() const noexcept { return parts_; }
+  [[nodiscard]] const arch::Chip& chip() const noexcept { return chip_; }
   [[nodiscard]] double makespan() const noexcept { return makespan_; }
   /// Those of the last run; its critical path is the longest chain of tasks with unlimited cores and schedulers.
   [[nodiscard]] const ChipTimes& times() const noexcept { return times_; }
@@ -200,14 +189,19 @@ class VirtualChip {
   [[nodiscard]] std::size_t type_of(std::size_t task) const noexcept {
     return static_cast<std::size_t>(graph_.tasks[task].core);
   }
+  /// Cube cores come first.
+  [[nodiscard]] std::uint32_t first_core(CoreType type) const noexcept {
+    return type == CoreType::cube ? 0 : chip_.cube_cores;
+  }
   void reset() noexcept {
     for (Queue& queue : ready_) queue.clear();
     for (Queue& queue : begun_) queue.clear();
     done_.clear();
     std::fill(taken_.begin(), taken_.end(), false);
     std::fill(times_.busy.begin(), times_.busy.end(), 0);
-    for (std::size_t type = 0; type < core_type_count; ++type) free_cores_[type] = parts_.cores[type];
-    free_schedulers_ = parts_.schedulers;
+    for (std::size_t type = 0; type < core_type_count; ++type)
+      free_cores_[type] = chip_.cores(static_cast<CoreType>(type));
+    free_schedulers_ = chip_.schedulers;
     event_number_ = 0;
     ready_count_ = 0;
     makespan_ = 0;
@@ -263,7 +257,7 @@ class VirtualChip {
       if (!done_.empty()) {
         const std::uint32_t block = done_.pop();
         const bool is_last = --blocks_unseen_[task_of_[block]] == 0;
-        occupy(now, is_last ? parts_.retire_ns : parts_.notice_block_ns, Kind::retired, block);
+        occupy(now, is_last ? chip_.costs.retire_ns : chip_.costs.notice_block_ns, Kind::retired, block);
         continue;
       }
       if (!may_start(0) && !may_start(1)) return;
@@ -271,7 +265,7 @@ class VirtualChip {
       const bool is_first = begun_[type].empty();
       const std::uint32_t block = queue_of(type).pop();
       times_.blocks[block].core = take_core(type);
-      occupy(now, is_first ? parts_.dispatch_ns : parts_.start_block_ns, Kind::dispatched, block);
+      occupy(now, is_first ? chip_.costs.dispatch_ns : chip_.costs.start_block_ns, Kind::dispatched, block);
     }
   }
   void occupy(double now, double ns, Kind kind, std::uint32_t block) noexcept {
@@ -279,7 +273,7 @@ class VirtualChip {
     times_.scheduler_busy += ns;
   }
   std::uint32_t take_core(std::size_t type) noexcept {
-    std::uint32_t core = type == 0 ? 0 : parts_.cores[0];
+    std::uint32_t core = first_core(static_cast<CoreType>(type));
     while (taken_[core]) ++core;
     taken_[core] = true;
     --free_cores_[type];
@@ -292,11 +286,11 @@ class VirtualChip {
     for (std::size_t t = graph_.tasks.size(); t-- > 0;) {
       double own = costs_[first_block_[t]];
       for (std::uint32_t b = first_block_[t] + 1; b < first_block_[t + 1]; ++b) {
-        own = std::max(own, parts_.start_block_ns + costs_[b]);
+        own = std::max(own, chip_.costs.start_block_ns + costs_[b]);
       }
       double rest = 0;
       for (const std::uint32_t next : graph_.successors_of(t)) rest = std::max(rest, to_end_[next]);
-      to_end_[t] = parts_.dispatch_ns + own + parts_.retire_ns + rest;
+      to_end_[t] = chip_.costs.dispatch_ns + own + chip_.costs.retire_ns + rest;
       if (to_end_[t] >= critical_ns_) {
         critical_ns_ = to_end_[t];
         longest = static_cast<std::uint32_t>(t);
@@ -314,7 +308,7 @@ class VirtualChip {
   }
 
   graph::GraphView graph_;
-  Parts parts_;
+  arch::Chip chip_;
   std::vector<double> costs_;
   std::vector<std::uint32_t> task_of_;        ///< by block
   std::vector<std::uint32_t> first_block_;    ///< by task

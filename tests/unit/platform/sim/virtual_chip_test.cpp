@@ -21,6 +21,17 @@ using platform::sim::VirtualChip;
 
 namespace {
 
+/// A chip of few numbers.
+struct Parts {
+  std::uint32_t cores[2];  ///< by CoreType
+  std::uint32_t schedulers = 1;
+  double dispatch_ns = 0;
+  double retire_ns = 0;
+  double start_block_ns = 0;
+  double notice_block_ns = 0;
+  double stream_wait_ns = 0;
+};
+
 /// A graph by its edges, and its play on a virtual chip. Each task costs what it was given, per block.
 class Play {
  public:
@@ -31,9 +42,14 @@ class Play {
   void edge(std::uint32_t before, std::uint32_t after) { graph_.add_edge(TaskId{before}, TaskId{after}); }
 
   /// Tasks must have been added in an order that obeys the edges, so that positions are the numbers of add().
-  [[nodiscard]] VirtualChip on(const VirtualChip::Parts& parts) {
+  [[nodiscard]] VirtualChip on(const Parts& parts) {
     frozen_.push_back(freeze(graph_));
-    VirtualChip chip{frozen_.back().view(), parts};
+    const arch::Costs costs{.dispatch_ns = parts.dispatch_ns,
+                            .retire_ns = parts.retire_ns,
+                            .start_block_ns = parts.start_block_ns,
+                            .notice_block_ns = parts.notice_block_ns,
+                            .stream_wait_ns = parts.stream_wait_ns};
+    VirtualChip chip{frozen_.back().view(), {"", 0, parts.cores[0], parts.cores[1], parts.schedulers, costs}};
     std::ranges::copy(costs_, chip.costs().begin());
     chip.run();
     return chip;
@@ -50,7 +66,7 @@ constexpr auto vector = CoreType::vector;
 
 std::span<const double> busy(const VirtualChip& chip, CoreType core) {
   const std::span<const double> all = chip.times().busy;
-  const std::size_t cubes = chip.parts().cores[0];
+  const std::size_t cubes = chip.chip().cube_cores;
   return core == cube ? all.first(cubes) : all.subspan(cubes);
 }
 double total(std::span<const double> values) { return std::accumulate(values.begin(), values.end(), 0.0); }
@@ -176,13 +192,9 @@ TEST_CASE("On lanes nothing but waits is added to the tasks, and blocks take the
   play.add(cube, 10, 6);
   play.add(vector, 25);
   play.add(cube, 5);
-  arch::Chip shape = arch::chip_of<arch::A2A3>;
-  shape.cube_cores = 4;
-  shape.vector_cores = 2;
-  shape.costs.stream_wait_ns = 3;
-  VirtualChip chip = play.on({{4, 2}});
+  VirtualChip chip = play.on({.cores = {4, 2}, .stream_wait_ns = 3});
   graph::Lanes one;
-  chip.run_on_lanes(one, shape);
+  chip.run_on_lanes(one);
   CHECK(chip.makespan() == 20 + 25 + 5);
   CHECK(chip.lane_busy() == chip.makespan());
   CHECK(chip.times().scheduler_busy == 0);
@@ -194,7 +206,7 @@ TEST_CASE("On lanes nothing but waits is added to the tasks, and blocks take the
   graph::Lanes two{.count = 2, .order = {0, 1, 2}, .lane_of = {0, 1, 0}};
   two.waits = {{1, graph::Lanes::none}};
   two.joins = {{0, 1}};
-  chip.run_on_lanes(two, shape);
+  chip.run_on_lanes(two);
   CHECK(chip.times().tasks[1].start == 3);
   CHECK(chip.times().tasks[2].start == 20);
   CHECK(chip.makespan() == 3 + 25 + 3);
@@ -240,13 +252,12 @@ TEST_CASE("On random graphs the makespan keeps to its bounds, no core does two t
       }
     }
     const bool free = random() % 2 == 0;  // of any cost but the kernels'
-    const VirtualChip::Parts parts{
-        {1 + static_cast<std::uint32_t>(random() % 5), 1 + static_cast<std::uint32_t>(random() % 9)},
-        1 + static_cast<std::uint32_t>(random() % 4),
-        free ? 0 : static_cast<double>(50 + random() % 50),
-        free ? 0 : static_cast<double>(50 + random() % 50),
-        free ? 0 : static_cast<double>(random() % 50),
-        free ? 0 : static_cast<double>(random() % 50)};
+    const Parts parts{{1 + static_cast<std::uint32_t>(random() % 5), 1 + static_cast<std::uint32_t>(random() % 9)},
+                      1 + static_cast<std::uint32_t>(random() % 4),
+                      free ? 0 : static_cast<double>(50 + random() % 50),
+                      free ? 0 : static_cast<double>(50 + random() % 50),
+                      free ? 0 : static_cast<double>(random() % 50),
+                      free ? 0 : static_cast<double>(random() % 50)};
     VirtualChip chip = play.on(parts);
 
     const double cube_work = total(busy(chip, cube)) / parts.cores[0];

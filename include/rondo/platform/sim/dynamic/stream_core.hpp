@@ -308,10 +308,8 @@ class StreamCore {
   /// Frees the resources of tasks that are done, oldest first. @returns whether it freed any
   bool reclaim() noexcept;
   [[nodiscard]] bool all_reclaimed() const noexcept {
-    for (const ScopeRing& ring : rings_) {
-      if (!ring.tasks.empty() || !ring.tensors.empty()) return false;
-    }
-    return true;
+    return std::all_of(rings_.begin(), rings_.end(),
+                       [](const ScopeRing& ring) { return ring.tasks.empty() && ring.tensors.empty(); });
   }
   /// From now on, the intermediates of the open scope wait only for the tasks that exist.
   void close_tensors() noexcept;

@@ -344,6 +344,65 @@ TEST_CASE_TEMPLATE("A library call that fails in a round fails it, is named, and
   if constexpr (is_over_stand_in<P>) CHECK(text.find("returned 7") != std::string::npos);
 }
 
+namespace {
+
+/// Submits a round of a shape in which a library call fails, and then another one.
+template <class P, std::size_t depth>
+void fail_in_flight() {
+  Turn<P> turn;
+  TaskGraph graph;
+  const Dim n = graph.dim("n");
+  const auto x = graph.input<float>("x", {n});
+  const auto y = graph.output<float>("y", {n});
+  const TaskId call = graph.add_call("turn", {reads(x), writes(y)}, turn, {1});
+  auto options = busy_options<P>();
+  if constexpr (requires { options.warm_up; }) options.warm_up = false;
+  turn.refuses = 1'000;
+  auto session = open_shaped<P, DefaultPolicies, launch::Lru<64>, depth>(graph, options);
+  const Floats in(size);
+  Floats out(size);
+  const Status status = session.wait(session.submit_round(bind(x, in), bind(y, out)));
+  CHECK(status == Status::of_task(Errc::kernel_failed, index(call)).poisoning());
+  const std::string cause = session.explain(status).c_str();
+  const Status later = session.run_round(bind(x, in), bind(y, out));
+  CHECK(later == Status{Errc::poisoned}.poisoning());
+  const std::string text = session.explain(later).c_str();
+  CHECK_MESSAGE(text.find("The failure: " + cause) != std::string::npos, text);
+}
+
+/// A library that loses the device while a session opens.
+struct Losing {
+  void session_opens(const CallSession&) { throw Error(Errc::timed_out, Error::Text("the library waited for rank 7")); }
+  void session_closes(const CallSession&) noexcept {}
+  int operator()(const LibraryCall&) { return 0; }
+};
+
+}  // namespace
+
+TEST_CASE_TEMPLATE("A submitted round of a shape in which a library call fails is the failure that later rounds name",
+                   P, RONDO_TEST_PLATFORMS) {
+  fail_in_flight<P, 1>();
+  fail_in_flight<P, 3>();
+}
+
+TEST_CASE_TEMPLATE("A new shape for which a library loses the device fails with the library's own words", P,
+                   RONDO_TEST_PLATFORMS) {
+  Losing losing;
+  TaskGraph graph;
+  const auto x = graph.inout<float>("x", {graph.dim("n")});
+  graph.add_call("lose", {updates(x)}, losing);
+  auto session = open_shaped<P>(graph, busy_options<P>());
+  Floats values(size);
+  const Status status = session.run_round(bind(x, values));
+  CHECK(status == Status{Errc::timed_out}.poisoning());
+  const Status later = session.run_round(bind(x, values));
+  CHECK(later == Status{Errc::poisoned}.poisoning());
+  for (const Status each : {later, status}) {
+    const std::string text = session.explain(each).c_str();
+    CHECK_MESSAGE(text.find("the library waited for rank 7") != std::string::npos, text);
+  }
+}
+
 TEST_CASE_TEMPLATE("A library call that cannot be captured is made in each round", P, A2A3OverStandIn, A5OverStandIn) {
   Graph<P> g;
   auto options = busy_options<P>();

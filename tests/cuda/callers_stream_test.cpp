@@ -348,6 +348,48 @@ TEST_CASE("before a replay, what is bound to an input that was held when the rou
   }
 }
 
+TEST_CASE("what a recorded round copies is held only after a round that has run") {
+  const Clean clean;
+  const Owner owner;
+  TaskGraph graph;
+  const auto w = graph.input<float>("w", {Graph::n});
+  const auto y = graph.output<float>("y", {Graph::n});
+  graph.keep(w);
+  graph.add<kernels::Scale>(w, y, 2.0F);
+  auto session = open<P>(graph, owner.options());
+  {
+    PinnedArray<float, P> hw(session.platform(), Graph::n), hy(session.platform(), Graph::n);
+    for (float& value : hw) value = 4;
+    REQUIRE(cuStreamBeginCapture_v2(owner.stream, 1) == 0);
+    REQUIRE(session.enqueue_round(bind(w, hw), bind(y, hy)).ok());
+    CHECK(owner.driver.destroy_exec(owner.end_capture()) == 0);
+    CHECK(session.hold(w) == Status::of_tensor(Errc::unbound_tensor, index(w.key.tensor())));
+    REQUIRE(session.enqueue_round(bind(w, hw), bind(y, hy)).ok());
+    REQUIRE(session.hold(w).ok());
+    for (float& value : hw) value = 5;
+    REQUIRE(session.run_round(bind(w, hw), bind(y, hy)).ok());
+    CHECK(hy[0] == 8);
+  }
+}
+
+TEST_CASE("a device that failed poisons a session that learns of it before it enqueues a round") {
+  const Clean clean;
+  const Owner owner;
+  const Copy g(4);
+  auto session = open<P>(g.graph, owner.options());
+  {
+    const PinnedArray<float, P> x(session.platform(), 4);
+    PinnedArray<float, P> y(session.platform(), 4);
+    rondo_cuda_stand_in_fault("cuStreamGetCaptureInfo", 1, 719);
+    const Status status = session.enqueue_round(bind(g.x, x), bind(g.y, y));
+    CHECK(status.code() == Errc::device_failed);
+    CHECK(status.poisoned());
+    CHECK(session.poisoned());
+    CHECK(session.enqueue_round(bind(g.x, x), bind(g.y, y)) == Status{Errc::poisoned}.poisoning());
+  }
+  (void)session.close();
+}
+
 TEST_CASE("a session closes in the capture in which a round that waits was refused") {
   const Clean clean;
   const Owner owner;

@@ -323,6 +323,28 @@ TEST_CASE_TEMPLATE("Rounds in flight run their collectives in order", On, OnNpu,
   CHECK(session.close().ok());
 }
 
+TEST_CASE_TEMPLATE("Collectives of tensors without elements do nothing", On, OnNpu, OnGpu) {
+  const mpi::Group group(MPI_COMM_WORLD, patient);
+  Ranks<On> ranks(group);
+  rondo::TaskGraph graph;
+  const auto m = graph.dim("m");
+  const auto x = graph.inout<float>("x", {m});
+  const auto all = graph.output<float>("all", {group.size() * m});
+  graph.add_collective(Collective::all_reduce, x, *ranks, {.reduction = Reduction::max});
+  graph.add_collective(Collective::all_gather, x, all, *ranks);
+  auto session = rondo::open_shaped<typename On::Platform>(graph);
+  const auto ranks_of_group = static_cast<std::size_t>(group.size());
+  for (const std::size_t elements : {std::size_t{0}, n, std::size_t{0}}) {
+    CAPTURE(elements);
+    Floats values(elements, static_cast<float>(group.rank())), gathered(ranks_of_group * elements);
+    const Status status = session.run_round(bind(x, values), bind(all, gathered));
+    const std::string text = session.explain(status).c_str();
+    CHECK_MESSAGE(status.ok(), text);
+    CHECK(gathered == Floats(ranks_of_group * elements, static_cast<float>(group.size() - 1)));
+  }
+  CHECK(session.close().ok());
+}
+
 TEST_CASE("NCCL computes means") {
   const mpi::Group group(MPI_COMM_WORLD, patient);
   Ranks<OnGpu> ranks(group);

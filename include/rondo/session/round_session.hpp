@@ -178,7 +178,7 @@ class RoundSession
     if (this->state_ != Base::State::open) return this->refusal();
     auto& stream = this->platform_.callers_stream();
     auto& instance = this->instances_[0];
-    if (const Status status = stream.begin(); !status) return status;
+    if (const Status status = stream.begin(); !status) return status.poisoned() ? this->note_failure(status) : status;
     this->enter(Phase::bind);
     const bool is_recording = stream.is_recording();
     for (const Binding& b : bindings) {
@@ -201,6 +201,7 @@ class RoundSession
       this->shared_.values.take_back();
     }
     instance.unblock();
+    if (is_recording && status.ok()) this->rounds_when_lost_ = rounds_ + 1;  // it has not run
     return note(status, rounds_ + 1);
   }
   Status refresh(std::span<Binding> bindings) noexcept
@@ -209,7 +210,7 @@ class RoundSession
     if (this->state_ != Base::State::open) return this->refusal();
     auto& stream = this->platform_.callers_stream();
     auto& instance = this->instances_[0];
-    if (const Status status = stream.begin(); !status) return status;
+    if (const Status status = stream.begin(); !status) return status.poisoned() ? this->note_failure(status) : status;
     if (stream.is_recording()) return Status{Errc::busy};
     if (!stream.has_recorded()) return Status{Errc::invalid_argument};
     for (const Binding& b : bindings) {

@@ -72,8 +72,8 @@ class Session : public SessionBase<Derived, P, Policies> {
   // --- between rounds: all of these functions wait for the rounds in flight
 
   /// From the next round on the input keeps the contents of the last round, and its binding is neither checked nor
-  /// copied. Use it for weights. Errors: wrong_tensor; unbound_tensor before the first round, and after a round failed
-  /// or was dropped, the arena moved, or an array that the last round bound was released, until the next round;
+  /// copied. Use it for weights. Errors: wrong_tensor; unbound_tensor before the first round, and after a round failed,
+  /// was dropped or recorded, the arena moved, or an array that the last round bound was released, until the next one;
   /// shared_memory if an output reuses it, or other tensors use its memory in the arena within a round (see
   /// TaskGraph::keep); fixed_address if rounds can be in flight and a task's arguments cannot change, and unsupported
   /// if the update strategy then never rewrites what the input needs; busy, closed, poisoned.

@@ -237,12 +237,12 @@ class ShapedSession : public detail::SessionBase<ShapedSession<P, Policies, Capa
     if (!status.poisoned() && !(status = platform_.wait()).poisoned()) return;  // no work of the round may remain
     state_ = State::poisoned;
     entries_.forget_last();  // so that every round checks the state
-    if (slot < slots && in_slot_[slot] != nullptr) explain_failure(*in_slot_[slot], status);
+    if (slot < slots && in_slot_[slot] != nullptr) return explain_failure(*in_slot_[slot], status);
+    if (status == failed_) this->poison(text_);  // of a round that failed when it was submitted
   }
   [[gnu::cold]] Status note_failure(Status status) noexcept {
     (void)keep(status, detail::explain_status(interface(), status, 0, detail::failure_text_of(platform_)));
-    if (this->noted(status).poisoned()) this->poison(text_);
-    return status;
+    return this->noted(status);
   }
   [[nodiscard]] Status wait_until_idle() noexcept {
     (void)this->wait_all();
@@ -315,14 +315,16 @@ class ShapedSession : public detail::SessionBase<ShapedSession<P, Policies, Capa
   [[nodiscard]] static constexpr bool is_loss(Errc code) noexcept {
     return code == Errc::device_failed || code == Errc::timed_out || code == Errc::stopped;
   }
-  [[gnu::cold]] Status note_loss(Errc code) noexcept { return note_failure(Status{code}.poisoning()); }
+  [[gnu::cold]] Status note_loss(Errc code, const char* text) noexcept {
+    return this->noted(keep(Status{code}.poisoning(), Error::Text(text)));
+  }
   /// Runs a step of set-up. If that loses the device, the session is poisoned. @throws Error as the step does
   template <class Step>
   void set_up(const Step& step) {
     try {
       step();
     } catch (const Error& error) {
-      if (is_loss(error.code()) && refusal().ok()) (void)note_loss(error.code());
+      if (is_loss(error.code()) && refusal().ok()) (void)note_loss(error.code(), error.what());
       throw;
     }
   }

@@ -138,7 +138,7 @@ Status ShapedSession<P, Policies, Capacity, Depth>::make_entry(launch::KeyView k
     return {};
   } catch (const Error& error) {
     if (const Status status = refusal(); !status) return status;
-    if (is_loss(error.code())) return note_loss(error.code());
+    if (is_loss(error.code())) return note_loss(error.code(), error.what());
     Error::Text text(error.what());
     for (std::size_t s = 0; s < values.size(); ++s) {
       text.append(Error::Text{s == 0 ? "; " : ", ", graph_.name(graph_.symbols()[s]), " = ", values[s]});
@@ -264,7 +264,7 @@ Status ShapedSession<P, Policies, Capacity, Depth>::find_resident(TensorKey key,
     try {
       grow({});
     } catch (const Error& error) {
-      return is_loss(error.code()) ? note_loss(error.code()) : Status::of_tensor(error.code(), t);
+      return is_loss(error.code()) ? note_loss(error.code(), error.what()) : Status::of_tensor(error.code(), t);
     } catch (const std::bad_alloc&) {
       return Status::of_tensor(Errc::out_of_memory, t);
     }

@@ -179,6 +179,7 @@ class DeviceCommunicator {
 
     /// Puts the collective on a stream. @throws Error device_failed
     void run(void* from, void* to, std::int64_t from_count, std::int64_t to_count, Stream stream) {
+      if (from_count == 0) return;  // on all ranks, since they compare their sizes
       const auto& c = ranks.library_.calls();
       const std::int32_t type = Library::number_of(task.type);
       const std::int32_t op = Library::number_of(task.options.reduction);
@@ -207,6 +208,7 @@ class DeviceCommunicator {
    private:
     /// Runs the collective once: such libraries connect and allocate then, which a capture would refuse.
     void warm_up(const graph::TensorRecord& from, const graph::TensorRecord& to) {
+      if (from.count == 0) return;
       Library& library = ranks.library_;
       const auto must = [&](const char* what, Code code) { library.must(name.c_str(), what, code); };
       const auto& streams = library.stream_calls();

@@ -194,8 +194,8 @@ class FormattedTask {
         shapes.instances.push_back(detail::marks_of(tensor, graph_.tensors()[tensor].shape.rank()));
       }
       for (const auto& group : list.groups) {
-        const Shape* first = group.count == 0 ? nullptr : shapes.instances.data() + group.first;
-        shapes.parameters.push_back({group.occurrence, group.count, first});
+        const std::span all(shapes.instances);
+        shapes.parameters.push_back({group.occurrence, group.count, all.subspan(group.first, group.count)});
       }
       return shapes.parameters;
     };

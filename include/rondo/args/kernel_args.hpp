@@ -70,8 +70,8 @@ struct DeclaredLayout {
       std::size_t out = 0;
       for (std::size_t i = 0; i < count; ++i) {
         shapes[i] = marks_of(i, ranks[i]);
-        if (is_input(roles[i])) inputs[in++] = {Occurrence::required, 1, &shapes[i]};
-        if (is_output(roles[i])) outputs[out++] = {Occurrence::required, 1, &shapes[i]};
+        if (is_input(roles[i])) inputs[in++] = {Occurrence::required, 1, {&shapes[i], 1}};
+        if (is_output(roles[i])) outputs[out++] = {Occurrence::required, 1, {&shapes[i], 1}};
       }
     }
   };

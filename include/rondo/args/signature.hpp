@@ -19,9 +19,8 @@ enum class Occurrence : std::uint8_t {
 /// One IR input or output of a kernel, and its instances in a given graph.
 struct Parameter {
   Occurrence occurrence = Occurrence::required;
-  std::uint32_t count = 1;  ///< the number of instances
-  const Shape* instances =
-      nullptr;  ///< the shapes of `count` tensors, or null if no pattern uses them; rank 0 is a scalar
+  std::uint32_t count = 1;             ///< the number of instances
+  std::span<const Shape> instances{};  ///< their shapes, a scalar's of rank 0; none if no pattern has them
 };
 
 struct SubNode;

@@ -81,9 +81,9 @@ constexpr Shape four_d_and_scalar[] = {four_d, scalar};
 constexpr Parameter three[] = {{}, {}, {}};
 constexpr Parameter dynamic_amid[] = {{}, {Occurrence::dynamic, 1}, {}};
 constexpr Parameter attention_inputs[] = {
-    {Occurrence::required, 1, &four_d},          {Occurrence::dynamic, 2, two_four_d},
+    {Occurrence::required, 1, {&four_d, 1}},     {Occurrence::dynamic, 2, two_four_d},
     {Occurrence::dynamic, 2, four_d_and_scalar}, {Occurrence::optional, 0},
-    {Occurrence::optional, 1, &four_d},          {Occurrence::optional, 0}};
+    {Occurrence::optional, 1, {&four_d, 1}},     {Occurrence::optional, 0}};
 constexpr Parameter attention_outputs[] = {{Occurrence::dynamic, 2, four_d_and_scalar}};
 constexpr Signature attention{attention_inputs, attention_outputs, 1};
 
@@ -301,8 +301,8 @@ TEST_CASE("a format that does not fit the kernel is refused for the right reason
     CHECK(reason_of(text, signature) == Reason::no_such_sub_node);
   }
 
-  const Parameter twice[] = {{Occurrence::required, 2, nullptr}};
-  const Parameter optional_twice[] = {{Occurrence::optional, 2, nullptr}};
+  const Parameter twice[] = {{Occurrence::required, 2}};
+  const Parameter optional_twice[] = {{Occurrence::optional, 2}};
   for (const std::string_view text : {"{i*}", "{i0}", "{i_instance*}", "{i_desc0}"}) {
     CHECK(reason_of(text, {twice}) == Reason::wrong_instance_count);
     CHECK(reason_of(text, {optional_twice}) == Reason::wrong_instance_count);
@@ -374,7 +374,7 @@ TEST_CASE("random formats for random kernels give slots that tile the block, of 
     std::vector<Parameter> lists[2];
     for (auto& list : lists) {
       for (std::uint64_t n = below(random, 5); n > 0; --n) {
-        const Shape* shapes = pool.data() + below(random, 30);
+        const std::span<const Shape> shapes = std::span(pool).subspan(below(random, 30));
         switch (below(random, 3)) {
           case 0: list.push_back({Occurrence::required, 1, shapes}); break;
           case 1: list.push_back({Occurrence::optional, below(random, 2) == 0 ? 1U : 0U, shapes}); break;

@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 
 namespace rondo::args::detail {
@@ -33,9 +34,9 @@ class LayoutWalker {
 
   /// Lays out the next pattern. After a reason other than `none`, the walk is over.
   [[nodiscard]] constexpr Reason add(const Descriptor& d) noexcept {
-    const Signature* const of = find(d.node);
+    const std::optional<Signature> of = find(d.node);
     const bool is_of_signature = Pattern::input <= d.pattern && d.pattern <= Pattern::workspace;
-    if (is_of_signature && of == nullptr) return Reason::no_such_sub_node;
+    if (is_of_signature && !of) return Reason::no_such_sub_node;
     switch (d.pattern) {
       case Pattern::placeholder:
       case Pattern::literal: {
@@ -127,12 +128,13 @@ class LayoutWalker {
 
   // ---- tensors ----
 
-  [[nodiscard]] constexpr const Signature* find(std::uint32_t node) const noexcept {
-    if (node == no_node) return &kernel_;
+  /// By value: with -fsanitize=undefined, g++ takes no comparison of a pointer with null for a constant.
+  [[nodiscard]] constexpr std::optional<Signature> find(std::uint32_t node) const noexcept {
+    if (node == no_node) return kernel_;
     for (const SubNode& sub : kernel_.nodes) {
-      if (sub.id == node) return &sub.signature;
+      if (sub.id == node) return sub.signature;
     }
-    return nullptr;
+    return std::nullopt;
   }
 
   static constexpr Tensors tensors_of(const Descriptor& d, const Signature& s) noexcept {
@@ -240,7 +242,7 @@ class LayoutWalker {
     if (d.index >= tensors.list.size()) return tensors.no_such;
     const Parameter& p = tensors.list[d.index];
     if (const Reason reason = check(p); reason != Reason::none) return reason;
-    if (p.count > 0 && p.instances == nullptr) return Reason::shape_missing;
+    if (p.count > 0 && p.instances.empty()) return Reason::shape_missing;
     if (!fits(16 + (16 + 8 * std::uint64_t{max_rank}) * p.count)) return Reason::block_too_large;
 
     std::uint64_t words = 1;

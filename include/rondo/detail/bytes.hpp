@@ -21,10 +21,6 @@ class Hash {
     value_ = (value_ ^ word) * 0x9E37'79B9'7F4A'7C15U;
     value_ ^= value_ >> 29;
   }
-  template <class... Words>
-  constexpr void add_each(Words... words) noexcept {
-    (add(static_cast<std::uint64_t>(words)), ...);
-  }
   void add(std::span<const std::byte> bytes) noexcept {
     add(bytes.size());
     for (std::size_t i = 0; i < bytes.size(); i += sizeof(std::uint64_t)) {

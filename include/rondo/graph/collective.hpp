@@ -279,8 +279,10 @@ struct PlacedCollective {
     const LoopRecord& loop = view.loops[l];
     const std::size_t deciding = find_deciding(view, loop, agreeing);
     if (deciding == agreeing.size()) return CollectiveNumbers::none;
-    const auto most = view.args_of(view.tasks[loop.decision])[2].bits;
-    hash.add_each(loop.kind, most, deciding);
+    const auto most = static_cast<std::uint64_t>(view.args_of(view.tasks[loop.decision])[2].bits);
+    hash.add(static_cast<std::uint64_t>(loop.kind));
+    hash.add(most);
+    hash.add(deciding);
   }
   return hash.value();
 }

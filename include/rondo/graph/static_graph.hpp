@@ -41,7 +41,9 @@ class StaticGraph {
     rondo::detail::Hash hash;
     for (std::size_t i = 0; i < S.text; ++i) hash.add(static_cast<unsigned char>(text_[i]));
     for (std::size_t t = 0; t < S.tensors; ++t) {
-      hash.add_each(tensors_[t].type, tensors_[t].direction, tensors_[t].shape.rank(), tensors_[t].count);
+      hash.add(static_cast<std::uint64_t>(tensors_[t].type) << 8 | static_cast<std::uint64_t>(tensors_[t].direction));
+      hash.add(tensors_[t].shape.rank());
+      hash.add(tensors_[t].count);
     }
     tag_ = static_cast<std::uint32_t>(hash.value()) | 0x8000'0000U;
   }

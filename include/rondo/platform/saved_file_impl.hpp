@@ -41,23 +41,37 @@ struct SavedName {
 
 inline void add_tensors(Hash& hash, const graph::GraphView& graph) {
   for (const graph::TensorRecord& tensor : graph.tensors) {
-    hash.add_each(tensor.name.begin, tensor.name.size, tensor.type, tensor.direction, tensor.zeroed, tensor.value.kind,
-                  tensor.fixed, tensor.kept, tensor.delivered, tensor.memory, tensor.alias_of, tensor.view_of,
-                  tensor.count, tensor.view_first, tensor.shape.rank());
-    for (std::size_t d = 0; d < tensor.shape.rank(); ++d) hash.add_each(tensor.shape.extent(d));
+    hash.add(std::uint64_t{tensor.name.begin} << 32U | tensor.name.size);
+    hash.add(static_cast<std::uint64_t>(tensor.type) | static_cast<std::uint64_t>(tensor.direction) << 8U |
+             static_cast<std::uint64_t>(tensor.zeroed) << 16U | static_cast<std::uint64_t>(tensor.value.kind) << 24U |
+             std::uint64_t{tensor.fixed} << 32U | std::uint64_t{tensor.kept} << 33U |
+             std::uint64_t{tensor.delivered} << 34U | static_cast<std::uint64_t>(tensor.memory) << 48U |
+             std::uint64_t{tensor.shape.rank()} << 40U);
+    hash.add(std::uint64_t{tensor.alias_of} << 32U | tensor.view_of);
+    for (std::size_t d = 0; d < tensor.shape.rank(); ++d) hash.add(static_cast<std::uint64_t>(tensor.shape.extent(d)));
+    hash.add(tensor.count);
+    hash.add(tensor.view_first);
   }
 }
 inline void add_tasks(Hash& hash, const graph::GraphView& graph) {
   for (const graph::TaskRecord& task : graph.tasks) {
-    hash.add_each(task.name.begin, task.name.size, task.core, task.fills, task.call != nullptr, task.blocks,
-                  task.arg_count, task.block_bytes, task.threads, task.shared_bytes, task.loop, task.added_as);
+    hash.add(std::uint64_t{task.name.begin} << 32U | task.name.size);
+    hash.add(static_cast<std::uint64_t>(task.core) | std::uint64_t{task.fills} << 8U |
+             std::uint64_t{task.call != nullptr} << 9U | std::uint64_t{task.blocks} << 32U);
+    hash.add(std::uint64_t{task.arg_count} << 32U | task.block_bytes);
+    hash.add(std::uint64_t{task.threads} << 32U | task.shared_bytes);
+    hash.add(std::uint64_t{task.loop} << 32U | task.added_as);
   }
   for (const graph::LoopRecord& loop : graph.loops) {
-    hash.add_each(loop.kind, loop.condition, loop.parent, loop.decision, loop.first, loop.last);
+    hash.add(static_cast<std::uint64_t>(loop.kind) | std::uint64_t{loop.condition} << 32U);
+    hash.add(std::uint64_t{loop.parent} << 32U | loop.decision);
+    hash.add(std::uint64_t{loop.first} << 32U | loop.last);
   }
   for (const graph::ArgRecord& arg : graph.args) {
-    hash.add_each(arg.kind, arg.access, arg.width, arg.tensor, arg.offset, arg.in_place_of, arg.dimension);
-    if (arg.kind != graph::ArgRecord::Kind::scalar) hash.add_each(arg.bits);
+    hash.add(static_cast<std::uint64_t>(arg.kind) | static_cast<std::uint64_t>(arg.access) << 8U |
+             std::uint64_t{arg.width} << 16U | std::uint64_t{arg.tensor} << 32U);
+    hash.add(std::uint64_t{arg.offset} << 32U | std::uint64_t{arg.in_place_of} << 16U | arg.dimension);
+    if (arg.kind != graph::ArgRecord::Kind::scalar) hash.add(static_cast<std::uint64_t>(arg.bits));
   }
 }
 
@@ -65,7 +79,9 @@ RONDO_INLINE SavedKey make_saved_key(const SavedOrigin& origin) {
   const auto& [platform, graph, chip, rules] = origin;
   SavedKey key{.platform = FixedText<32>(platform)};
   Hash hash;
-  hash.add_each(graph.tensors.size(), graph.tasks.size(), graph.args.size());
+  hash.add(graph.tensors.size());
+  hash.add(graph.tasks.size());
+  hash.add(graph.args.size());
   hash.add(graph.text);
   add_tensors(hash, graph);
   add_tasks(hash, graph);
@@ -79,12 +95,17 @@ RONDO_INLINE SavedKey make_saved_key(const SavedOrigin& origin) {
   key.graph = hash.value();
   hash = {};
   hash.add(std::string_view(chip.name));
-  hash.add_each(chip.max_blocks, chip.max_task_tensors, chip.max_task_scalars, chip.max_graph_tensors,
-                chip.tensor_alignment, chip.view_alignment, chip.block_granule, chip.block_guard);
+  for (const std::uint32_t limit :
+       {chip.max_blocks, chip.max_task_tensors, chip.max_task_scalars, chip.max_graph_tensors, chip.tensor_alignment,
+        chip.view_alignment, chip.block_granule, chip.block_guard}) {
+    hash.add(limit);
+  }
   key.chip = hash.value();
   hash = {};
   hash.add(rules.planner);
-  hash.add_each(rules.concurrency, rules.slots, rules.ports_last, rules.residents_first);
+  hash.add(rules.concurrency);
+  hash.add(rules.slots);
+  hash.add(std::uint64_t{rules.ports_last} << 1U | std::uint64_t{rules.residents_first});
   key.layout = hash.value();
   return key;
 }

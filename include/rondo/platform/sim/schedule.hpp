@@ -26,8 +26,30 @@ struct ReplayCosts {
 /// Pairs of nodes.
 using NodePair = std::pair<std::uint32_t, std::uint32_t>;
 using NodePairs = std::vector<NodePair>;
-/// For each node, a list of other nodes.
-using NodeLists = std::vector<std::vector<std::uint32_t>>;
+/// The first or the second of a pair.
+using NodeOfPair = decltype(&NodePair::first);
+
+/// For each node, a list of other nodes. All lists share two arrays. A default one has no nodes.
+class NodeLists {
+ public:
+  NodeLists() = default;
+  /// The list of node n has the item of each pair whose owner is n, in the order of the pairs.
+  NodeLists(std::size_t nodes, const NodePairs& pairs, NodeOfPair owner, NodeOfPair item)
+      : begin_(nodes + 1), items_(pairs.size()) {
+    for (const NodePair& pair : pairs) ++begin_[pair.*owner + 1];
+    for (std::size_t n = 0; n < nodes; ++n) begin_[n + 1] += begin_[n];
+    std::vector<std::uint32_t> next = begin_;
+    for (const NodePair& pair : pairs) items_[next[pair.*owner]++] = pair.*item;
+  }
+
+  [[nodiscard]] std::span<const std::uint32_t> operator[](std::size_t node) const noexcept {
+    return {items_.data() + begin_[node], begin_[node + 1] - begin_[node]};
+  }
+
+ private:
+  std::vector<std::uint32_t> begin_;
+  std::vector<std::uint32_t> items_;
+};
 
 /// The nodes of a schedule. A node is a sequence of calls on one thread: a task is one node, or one node per block and
 /// an empty node where they join; chains are fused into one node.
@@ -47,12 +69,9 @@ struct NodeGraph {
   /// Sets the lists from pairs of nodes, of which the second must run after the first: of the same round, or for
   /// `from_previous`, of the previous round.
   void connect(const NodePairs& edges, const NodePairs& from_previous = {}) {
-    predecessors = successors = carried = NodeLists(nodes.size());
-    for (const auto& [before, after] : edges) {
-      predecessors[after].push_back(before);
-      successors[before].push_back(after);
-    }
-    for (const auto& [before, after] : from_previous) carried[after].push_back(before);
+    predecessors = {nodes.size(), edges, &NodePair::second, &NodePair::first};
+    successors = {nodes.size(), edges, &NodePair::first, &NodePair::second};
+    carried = {nodes.size(), from_previous, &NodePair::second, &NodePair::first};
   }
   /// The cost of all nodes, in nanoseconds.
   [[nodiscard]] double cost() const noexcept {

@@ -22,7 +22,8 @@
 // In the other cases one iteration is one round. Raw runs on one thread only.
 // On two threads a round takes at least `at_best` times half of raw's time, by the graph alone: 1 for independent and
 // random (500 and 1000 steps of two tasks), 1.001 for the tree (its root runs alone: 512 steps for 1023 tasks), 1.002
-// for the wavefront (its first and last tasks run alone: 513 steps for 1024 tasks), 2 for the chain.
+// for the wavefront (its first and last tasks run alone: 513 steps for 1024 tasks), 2 for the chain. In uneven800 the
+// tasks take 1 to 8 µs, some 40.
 
 #include "graph_shapes.hpp"
 
@@ -65,11 +66,21 @@ using graph_shapes::Shape;
     asm volatile("" : "+r"(x));
   }
 }
-rondo::KernelEntry kernel(int work) { return work == 0 ? &empty : &microsecond; }
+/// Takes as many microseconds as its argument says.
+void microseconds(std::int64_t* steps) {
+  for (std::int64_t step = 0; step < *steps; ++step) microsecond(nullptr);
+}
+rondo::KernelEntry kernel(const Shape& shape, int work) {
+  if (work == 0) return &empty;
+  return shape.costs.empty() ? &microsecond : &microseconds;
+}
 
 class RawCalls {
  public:
-  RawCalls(const Shape& shape, int work) : calls_(shape.tasks, kernel(work)), args_(shape.tasks, nullptr) {}
+  RawCalls(const Shape& shape, int work)
+      : calls_(shape.tasks, kernel(shape, work)), costs_(shape.costs), args_(shape.tasks, nullptr) {
+    for (std::size_t t = 0; t < costs_.size(); ++t) args_[t] = &costs_[t];
+  }
   void round() {
     for (std::size_t t = 0; t < calls_.size(); ++t) calls_[t](args_[t]);
     benchmark::ClobberMemory();
@@ -77,6 +88,7 @@ class RawCalls {
 
  private:
   std::vector<rondo::KernelEntry> calls_;
+  std::vector<std::int64_t> costs_;
   std::vector<std::int64_t*> args_;
 };
 
@@ -97,7 +109,13 @@ class RondoGraph {
   using Platform = rondo::A2A3SimOn<rondo::Pool>;
   static rondo::TaskGraph graph(const Shape& shape, int work) {
     rondo::TaskGraph graph{rondo::Edges::explicit_};
-    for (std::size_t t = 0; t < shape.tasks; ++t) graph.add_raw("task", rondo::CoreType::vector, kernel(work));
+    for (std::size_t t = 0; t < shape.tasks; ++t) {
+      if (shape.costs.empty()) {
+        graph.add_raw("task", rondo::CoreType::vector, kernel(shape, work));
+      } else {
+        graph.add_raw("task", rondo::CoreType::vector, kernel(shape, work), shape.cost(t));
+      }
+    }
     for (const auto& [before, after] : shape.edges) graph.add_edge(rondo::TaskId{before}, rondo::TaskId{after});
     return graph;
   }
@@ -117,7 +135,7 @@ void run_rondo(benchmark::State& state, const Shape& shape, int work, int thread
     if (!graph.round()) state.SkipWithError("a round failed");
   }
   state.counters["at_best"] = static_cast<double>(graph_shapes::least_steps(shape, static_cast<std::size_t>(threads))) *
-                              static_cast<double>(threads) / static_cast<double>(shape.tasks);
+                              static_cast<double>(threads) / static_cast<double>(shape.total_cost());
   state.counters["threads_used"] = static_cast<double>(graph.threads_used());
 }
 
@@ -349,10 +367,11 @@ class TbbGraph {
   TbbGraph(const Shape& shape, int work) : start_(graph_) {
     std::vector<bool> has_predecessor(shape.tasks);
     for (std::size_t t = 0; t < shape.tasks; ++t) {
-      nodes_.push_back(std::make_unique<Node>(graph_, [f = kernel(work)](const tbb::flow::continue_msg& m) {
-        f(nullptr);
-        return m;
-      }));
+      nodes_.push_back(std::make_unique<Node>(
+          graph_, [f = kernel(shape, work), cost = shape.cost(t)](const tbb::flow::continue_msg& m) mutable {
+            f(&cost);
+            return m;
+          }));
     }
     for (const auto& [before, after] : shape.edges) {
       tbb::flow::make_edge(*nodes_[before], *nodes_[after]);
@@ -401,7 +420,9 @@ void run_taskflow(benchmark::State& state, const Shape& shape, int work, int thr
   tf::Executor executor(static_cast<std::size_t>(threads));
   tf::Taskflow taskflow;
   std::vector<tf::Task> tasks;
-  for (std::size_t t = 0; t < shape.tasks; ++t) tasks.push_back(taskflow.emplace([f = kernel(work)] { f(nullptr); }));
+  for (std::size_t t = 0; t < shape.tasks; ++t) {
+    tasks.push_back(taskflow.emplace([f = kernel(shape, work), cost = shape.cost(t)]() mutable { f(&cost); }));
+  }
   for (const auto& [before, after] : shape.edges) tasks[before].precede(tasks[after]);
   constexpr std::size_t batch = 64;
   while (state.KeepRunningBatch(batch)) executor.run_n(taskflow, batch).wait();

@@ -17,6 +17,14 @@ struct Shape {
   const char* name;
   std::size_t tasks = 0;
   std::vector<std::pair<std::uint32_t, std::uint32_t>> edges;
+  std::vector<std::int64_t> costs{};  ///< of the tasks, in steps; empty: one each
+
+  [[nodiscard]] std::int64_t cost(std::size_t task) const { return costs.empty() ? 1 : costs[task]; }
+  [[nodiscard]] std::int64_t total_cost() const {
+    std::int64_t total = 0;
+    for (std::size_t t = 0; t < tasks; ++t) total += cost(t);
+    return total;
+  }
 };
 
 inline Shape chain1000() {
@@ -119,9 +127,24 @@ inline Shape in_tree1023() {
 
 inline Shape diamond5() { return {"diamond5", 5, {{0, 1}, {0, 2}, {0, 3}, {1, 4}, {2, 4}, {3, 4}}}; }
 
+/// 40 layers of 20 tasks that take 1 to 8 steps, and some of them 40; each after three different ones of the layer
+/// before.
+inline Shape uneven800() {
+  Shape s{"uneven800", 800, {}};
+  std::mt19937 engine{1};
+  const auto random = [&](std::uint32_t n) { return static_cast<std::uint32_t>(engine() % n); };
+  for (std::uint32_t t = 0; t < s.tasks; ++t) {
+    s.costs.push_back(random(50) == 0 ? 40 : 1 + random(8));
+    const std::uint32_t first = random(20);
+    for (std::uint32_t i = 0; t >= 20 && i < 3; ++i) s.edges.emplace_back((t / 20 - 1) * 20 + (first + 7 * i) % 20, t);
+  }
+  return s;
+}
+
 /// The number of steps of a round if each task takes one step and those with the longest path to the end run first, as
 /// many at once as there are workers. For two workers this is the minimum on these graphs: a task runs alone only if
-/// all others precede or follow it, or if it is the last one of an odd number.
+/// all others precede or follow it, or if it is the last one of an odd number. If the costs differ, no round takes less
+/// than the result: the longest path, or what each worker has if all have the same.
 inline std::size_t least_steps(const Shape& shape, std::size_t workers) {
   std::vector<std::size_t> to_end(shape.tasks, 1), waiting(shape.tasks);
   std::vector<std::vector<std::uint32_t>> successors(shape.tasks);
@@ -130,7 +153,13 @@ inline std::size_t least_steps(const Shape& shape, std::size_t workers) {
     ++waiting[after];
   }
   for (std::size_t t = shape.tasks; t-- > 0;) {
-    for (const std::uint32_t s : successors[t]) to_end[t] = std::max(to_end[t], to_end[s] + 1);
+    const auto cost = static_cast<std::size_t>(shape.cost(t));
+    to_end[t] = cost;
+    for (const std::uint32_t s : successors[t]) to_end[t] = std::max(to_end[t], to_end[s] + cost);
+  }
+  if (!shape.costs.empty()) {
+    const std::size_t share = (static_cast<std::size_t>(shape.total_cost()) + workers - 1) / workers;
+    return std::max(share, *std::max_element(to_end.begin(), to_end.end()));
   }
   const auto later = [&](std::uint32_t a, std::uint32_t b) {
     return to_end[a] != to_end[b] ? to_end[a] < to_end[b] : a > b;
@@ -165,7 +194,7 @@ inline std::vector<Shape> with_drain() { return {wavefront32(), tree1023(), chai
 
 inline std::vector<Shape> all() {
   return {chain1000(),   independent1000(), tree1023(),       wavefront32(), random2000(), diamond5(),
-          chains7x143(), in_tree1023(),     fork_join100x8(), butterfly64(), star402()};
+          chains7x143(), in_tree1023(),     fork_join100x8(), butterfly64(), star402(),    uneven800()};
 }
 
 }  // namespace graph_shapes

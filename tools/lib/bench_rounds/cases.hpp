@@ -259,12 +259,16 @@ class Overhead {
 };
 
 /// A case of bench/graph_replay: a graph of a given shape whose tasks have no tensors; `work`: 0 for empty tasks, 1 for
-/// 1 µs.
+/// 1 µs, or as many as the shape says.
 class Replay {
  public:
   Replay(const graph_shapes::Shape& shape, int work) {
     for (std::size_t t = 0; t < shape.tasks; ++t) {
-      graph_.add_raw("task", rondo::CoreType::vector, work == 0 ? &empty : &microsecond);
+      if (shape.costs.empty() || work == 0) {
+        graph_.add_raw("task", rondo::CoreType::vector, work == 0 ? &empty : &microsecond);
+      } else {
+        graph_.add_raw("task", rondo::CoreType::vector, &microseconds, shape.cost(t));
+      }
     }
     for (const auto& [before, after] : shape.edges) graph_.add_edge(rondo::TaskId{before}, rondo::TaskId{after});
   }

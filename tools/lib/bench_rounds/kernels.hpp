@@ -56,5 +56,9 @@ struct Accumulate {
     asm volatile("" : "+r"(x));
   }
 }
+/// Takes as many microseconds as its scalar says.
+inline void microseconds(rondo::ArgWord* args) {
+  for (std::int64_t step = 0; step < args[0]; ++step) microsecond(nullptr);
+}
 
 }  // namespace bench_rounds

@@ -167,6 +167,34 @@ TEST_CASE("a failure that no round in flight has met is told once: closing the s
   fails_once(session, g, other);
 }
 
+TEST_CASE("a session of shapes that loses the device while its arena grows tells what the driver reports") {
+  const Clean clean;
+  TaskGraph graph;
+  const Dim n = graph.dim("n");
+  const auto x = graph.input<float>("x", {n});
+  const auto y = graph.output<float>("y", {n});
+  const auto weights = graph.resident<float>("weights", {4});
+  const auto copy = graph.workspace<float>("copy", {4});
+  graph.add<kernels::Scale>(x, y, 1.0F);
+  graph.add<kernels::Scale>(weights, copy, 1.0F);
+  auto session = open_shaped<P>(graph);
+  const Floats small(4, 1), large(100'000, 1);
+  Floats result(4), large_result(large.size());
+  REQUIRE(session.upload(weights, std::span(small)).ok());
+  REQUIRE(session.run_round(bind(x, small), bind(y, result)).ok());
+  rondo_cuda_stand_in_fault("device", 1, 719);
+  const Status status = session.run_round(bind(x, large), bind(y, large_result));
+  CHECK(status.poisoned());
+  const Status later = session.run_round(bind(x, small), bind(y, result));
+  CHECK(later.code() == Errc::poisoned);
+  for (const Status each : {status, later}) {
+    const std::string text = session.explain(each).c_str();
+    CAPTURE(text);
+    CHECK(has(text, "moving the arena: "));
+    CHECK(has(text, "719"));
+  }
+}
+
 TEST_CASE("a failure that the submission of a later round meets first is that of the round that failed") {
   for (int i = 0; i < 20; ++i) {
     const Clean clean;

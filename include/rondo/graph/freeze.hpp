@@ -93,7 +93,7 @@ class FrozenGraph {
 
 /// What freeze() takes.
 template <class Graph>
-concept Freezable = requires(Graph&& graph) { freeze(std::forward<Graph>(graph)); };
+concept Freezable = requires(Graph&& graph) { rondo::freeze(std::forward<Graph>(graph)); };
 
 }  // namespace rondo
 

@@ -41,7 +41,10 @@ RONDO_INLINE FrozenGraph FrozenGraph::make(TaskGraph&& source, graph::Analysis a
   return frozen;
 }
 
-RONDO_INLINE FrozenGraph freeze(const TaskGraph& graph) { return freeze(TaskGraph(graph)); }
+RONDO_INLINE FrozenGraph freeze(const TaskGraph& graph) {
+  if (graph.rare_code().with_fill != nullptr) return freeze(graph.rare_code().with_fill(graph));
+  return freeze(TaskGraph(graph));
+}
 RONDO_INLINE FrozenGraph freeze(TaskGraph&& graph) {
   if (graph.rare_code().with_fill != nullptr) return freeze(graph.rare_code().with_fill(graph));
   return FrozenGraph::make(std::move(graph), graph::analyze(graph));

@@ -14,12 +14,13 @@
 namespace rondo {
 
 /// Freezes a graph, unless it is frozen already, and opens a session over it. Use the graph's handles to bind rounds of
-/// the session, which keeps a copy of the graph, or, with `std::move(graph)`, takes it over.
-/// @throws Error as freeze() and RoundSession's constructor do. Cost: the whole set-up, once.
+/// the session, which keeps a copy of the graph, or takes over a graph that is moved, as one that is frozen must be.
+/// @throws Error as freeze() and RoundSession's constructor do. After an error of freeze() a graph that was moved has
+/// not changed; after a later one it is empty. Cost: the whole set-up, once.
 template <Platform P, class Policies = DefaultPolicies, Freezable Graph>
 [[nodiscard]] RoundSession<CheckedPlatform<P, Policies>, Policies> open(
     Graph&& graph, const typename CheckedPlatform<P, Policies>::Options& options = {}) {
-  return RoundSession<CheckedPlatform<P, Policies>, Policies>(freeze(std::forward<Graph>(graph)), options);
+  return RoundSession<CheckedPlatform<P, Policies>, Policies>(rondo::freeze(std::forward<Graph>(graph)), options);
 }
 
 /// Opens a session whose tasks are added in each round by `orchestration`, a callable that takes the runtime's
@@ -38,7 +39,8 @@ template <Platform P, class Policies, class F>
 template <Platform P, std::size_t Depth = 2, class Policies = DefaultPolicies, Freezable Graph>
 [[nodiscard]] PipelinedSession<CheckedPlatform<P, Policies>, Depth, Policies> open_pipelined(
     Graph&& graph, const typename CheckedPlatform<P, Policies>::Options& options = {}) {
-  return PipelinedSession<CheckedPlatform<P, Policies>, Depth, Policies>(freeze(std::forward<Graph>(graph)), options);
+  return PipelinedSession<CheckedPlatform<P, Policies>, Depth, Policies>(rondo::freeze(std::forward<Graph>(graph)),
+                                                                         options);
 }
 /// The same with an orchestration, on platforms whose queue launches such rounds.
 template <Platform P, std::size_t Depth, class Policies, class F>

@@ -73,7 +73,7 @@ class Session : public SessionBase<Derived, P, Policies> {
 
   /// From the next round on the input keeps the contents of the last round, and its binding is neither checked nor
   /// copied. Use it for weights. Errors: wrong_tensor; unbound_tensor before the first round, and after a round failed,
-  /// was dropped or recorded, the arena moved, or an array that the last round bound was released, until the next one;
+  /// was dropped or recorded, the arena moved, or an array that the last round bound was released, until another ran;
   /// shared_memory if an output reuses it, or other tensors use its memory in the arena within a round (see
   /// TaskGraph::keep); fixed_address if rounds can be in flight and a task's arguments cannot change, and unsupported
   /// if the update strategy then never rewrites what the input needs; busy, closed, poisoned.

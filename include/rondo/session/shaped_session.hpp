@@ -310,7 +310,12 @@ class ShapedSession : public detail::SessionBase<ShapedSession<P, Policies, Capa
   /// Grows the arena and its parts to at least these sizes.
   void grow(const detail::ShapedArena& wanted);
   void allocate_arena(const detail::ShapedArena& parts, std::span<const std::byte> residents);
-  static void check(Status status) { require_ok(status, "moving the arena"); }
+  /// @throws Error with the words of the platform, unless the status is a success
+  void check(Status status, const char* what = "moving the arena") const {
+    if (status.ok()) return;
+    const Error::Text cause = detail::explain_status(interface(), status, 0, detail::failure_text_of(platform_));
+    throw Error(status.code(), Error::Text{what, ": ", cause});
+  }
   /// Whether set-up that failed in this way has lost the device.
   [[nodiscard]] static constexpr bool is_loss(Errc code) noexcept {
     return code == Errc::device_failed || code == Errc::timed_out || code == Errc::stopped;

@@ -178,7 +178,7 @@ auto ShapedSession<P, Policies, Capacity, Depth>::make_shape_entry(std::shared_p
   auto entry = std::make_unique<Entry>(platform_, std::move(shape), base_, parts_, others_, shared_, options_);
   this->reserve_in_queue(Bytes{needed.each_slot + entry->instances()[0].refresher().device_bytes().value});
   entry->instances().unblock(uploaded_);
-  require_ok(entry->zero_workspace(platform_, base_), "setting workspaces to zero");
+  check(entry->zero_workspace(platform_, base_), "setting workspaces to zero");
   detail::log_opened<P, Policies>(platform_, entry->view(), arena_bytes(),
                                   Bytes{entry->instances()[0].refresher().table().image().size()}, slots);
   return entry;

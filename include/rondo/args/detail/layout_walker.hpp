@@ -242,8 +242,8 @@ class LayoutWalker {
     if (d.index >= tensors.list.size()) return tensors.no_such;
     const Parameter& p = tensors.list[d.index];
     if (const Reason reason = check(p); reason != Reason::none) return reason;
-    if (p.count > 0 && p.instances.empty()) return Reason::shape_missing;
     if (!fits(16 + (16 + 8 * std::uint64_t{max_rank}) * p.count)) return Reason::block_too_large;
+    if (p.instances.size() < p.count) return Reason::shape_missing;
 
     std::uint64_t words = 1;
     for (std::uint32_t k = 0; k < p.count; ++k) {

@@ -46,8 +46,8 @@ inline Replay::Replay(const NodeGraph& graph, const Schedule& schedule,
   }
 
   node_calls_ = std::vector<Calls>(nodes);
-  originals_.reserve(tasks_.size());
-  timed_.reserve(tasks_.size());  // the calls refer to them
+  originals_.reserve(overlaps_ ? 0 : tasks_.size());
+  timed_.reserve(originals_.capacity());  // the calls refer to them
   std::uint32_t call = 0;
   for (std::size_t t = 0; t < threads_; ++t) {
     lanes_[t].begin = static_cast<std::uint32_t>(batches_.size());

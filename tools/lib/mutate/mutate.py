@@ -7,17 +7,18 @@ Changes one operator, one constant, the order of two statements, one memory orde
 the headers of args/, update/, session/ and the queues of devices, and reports the changes that no test notices. A
 program of tests is compiled once for all mutants; the environment chooses the one that it runs.
 
-  --only TEXT     only headers whose path contains TEXT
+  --only REGEX    only headers whose path matches
   --tests REGEX   only the sources of tests whose path matches; by default several that are cheap to compile
   --part K/N      the K-th of N parts of the mutants that some test reaches, so that a full run may take several days
   --sample N      N mutants, chosen at random from those that some test reaches
   --seed S        the seed of the random choice; default 1
+  --effort S      runs tests of at most S seconds for a mutant, the cheapest ones first; by default all that reach it
   --least P       fail below this score, in percent; default 100
   --list          print the mutants and stop
   --folder F      the build folder; default build/mutate
 
-tools/lib/mutate/explained.txt names the mutants that do no harm, and says why. The last lines state the score, the
-share of the mutants that a test notices among those that some test reaches and that are not explained."""
+tools/lib/mutate/explained.txt names the mutants that do no harm, and says why; they are not run. The last lines state
+the score, the share of the mutants that a test notices among those that some test reaches and that are not explained."""
 import argparse
 import hashlib
 import os
@@ -28,6 +29,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -67,7 +69,7 @@ CLANGS = ["clang++-19", "clang++-22", "clang++-21", "clang++-20", "clang++-18", 
 
 def headers_of(include, only):
     found = {path for pattern in HEADERS for path in include.glob(pattern)}
-    return sorted(path for path in found if only in str(path.relative_to(include)))
+    return sorted(path for path in found if re.search(only, str(path.relative_to(include))))
 
 
 def write_forms(include, overlay, headers, skipped):
@@ -89,7 +91,8 @@ def write_forms(include, overlay, headers, skipped):
         target = overlay / name
         target.parent.mkdir(parents=True, exist_ok=True)
         if not target.exists() or target.read_text() != text:
-            target.write_text(text)
+            target.with_suffix(".new").write_text(text)
+            target.with_suffix(".new").rename(target)  # a compiler may be reading it
     # Those that read the same are told apart by their number in the header.
     seen = {}
     for mutant in mutants:
@@ -127,7 +130,7 @@ class Program:
         self.source, self.command, self.link = source, command, link
         name = str(source.relative_to(ROOT / "tests")).replace("/", "_").removesuffix(".cpp")
         self.object, self.path = folder / f"{name}.o", folder / name
-        self.reached, self.seconds = set(), 0.0
+        self.cases = []  # of each: seconds, name, mutants that it reaches
 
     def compile(self):
         done = subprocess.run(self.command + ["-c", str(self.source), "-o", str(self.object)], capture_output=True, text=True)
@@ -136,9 +139,25 @@ class Program:
     def finish(self):
         subprocess.run(self.link + [str(self.object), "-o", str(self.path)] + ["-ldl", "-lpthread"], check=True)
 
-    def run(self, mutant, limit, reached=None):
-        """Whether the tests pass in time."""
+    def read_cases(self, note):
+        """Reads what mutant.hpp wrote. What is reached outside of test cases counts for each of them."""
+        lines = [line.split("\t") for line in note.read_text().rstrip("\n").split("\n")]
+        cases = [(float(seconds), name, set(map(int, numbers.split()))) for seconds, name, numbers in lines]
+        outside = cases.pop()[2]
+        self.cases = [(seconds, name, numbers | outside) for seconds, name, numbers in cases]
+
+    def reached(self):
+        return set().union(*(numbers for _, _, numbers in self.cases))
+
+    def cases_of(self, mutant):
+        """The seconds and the names of the test cases that reach a mutant."""
+        chosen = [(seconds, name) for seconds, name, numbers in self.cases if mutant in numbers]
+        return sum(seconds for seconds, _ in chosen), [name for _, name in chosen]
+
+    def run(self, mutant, limit, cases=(), reached=None):
+        """Whether the test cases, by default all, pass in time."""
         environment = dict(os.environ, RONDO_MUTANT=str(mutant), TMPDIR=str(self.path.parent))
+        names = ",".join(name.replace(",", "\\,") for name in cases)
         if reached is not None:
             environment["RONDO_MUTANTS_REACHED"] = str(reached)
 
@@ -149,7 +168,7 @@ class Program:
             resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 28, 1 << 28))
 
         child = subprocess.Popen(
-            [str(self.path), "--abort-after=1", "--minimal"],
+            [str(self.path), "--abort-after=1", "--minimal"] + ([f"--test-case={names}"] if cases else []),
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
             stdin=subprocess.DEVNULL,
@@ -207,6 +226,7 @@ def main():
     parser.add_argument("--part", type=part, default=(1, 1))
     parser.add_argument("--sample", type=int)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--effort", type=float, default=float("inf"))
     parser.add_argument("--least", type=float, default=100)
     parser.add_argument("--list", action="store_true")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
@@ -232,7 +252,7 @@ def main():
     mutants = [m for m in write_forms(include, overlay, headers, skipped)]
     say(f"{len(mutants)} mutants that compile, {len(skipped)} that do not, in {len(headers)} headers; {len(programs)} programs")
 
-    reached = set().union(*(p.reached for p in programs))
+    reached = set().union(*(p.reached() for p in programs))
     chosen = [m for m in mutants if m.number in reached]
     unreached = [m for m in mutants if m.number not in reached]
     k, parts = options.part
@@ -242,26 +262,29 @@ def main():
     if not chosen:
         say("no mutant was chosen: the options leave none that a program runs")
         return 1
+    known = sum(m.key() in explained for m in chosen)
+    judged = [m for m in chosen if m.key() not in explained]
     survivors = []
     start = time.monotonic()
 
     def judge(mutant):
-        for program in sorted((p for p in programs if mutant.number in p.reached), key=lambda p: p.seconds):
-            if not program.run(mutant.number, 10 + 10 * program.seconds):
-                return mutant, program
-        return mutant, None
+        spent = 0
+        costs = [(program.cases_of(mutant.number), program) for program in programs]
+        for (seconds, cases), program in sorted(((c, p) for c, p in costs if c[1]), key=lambda c: c[0][0]):
+            spent += seconds
+            if spent > options.effort:
+                break
+            if not program.run(mutant.number, 5 + 20 * seconds, cases):
+                return mutant, True
+        return mutant, False
 
-    known = 0
     with ThreadPoolExecutor(options.jobs) as pool:
-        for count, (mutant, program) in enumerate(pool.map(judge, chosen), 1):
-            if program is None:
-                why = explained.get(mutant.key())
-                known += why is not None
-                if why is None:
-                    survivors.append(mutant)
-                    say(f"survived  {mutant.file}:{mutant.line}: {mutant.key()}")
+        for count, (mutant, is_noticed) in enumerate(pool.map(judge, judged), 1):
+            if not is_noticed:
+                survivors.append(mutant)
+                say(f"survived  {mutant.file}:{mutant.line}: {mutant.key()}")
             if count % 100 == 0:
-                say(f"{count} of {len(chosen)} after {time.monotonic() - start:.0f} s, {len(survivors)} survived")
+                say(f"{count} of {len(judged)} after {time.monotonic() - start:.0f} s, {len(survivors)} survived")
 
     is_whole = not options.sample and parts == 1
     orders = list(memory_orders(include, headers, folder / "orders")) if is_whole else []
@@ -272,10 +295,9 @@ def main():
         say(f"{len(unreached)} are in code that these programs do not run, or run in the compiler only:")
         for mutant in unreached:
             say(f"unreached {mutant.file}:{mutant.line}: {mutant.key()}")
-    killed = len(chosen) - len(survivors) - known
-    harmful = len(chosen) - known
-    score = 100 * killed / harmful if harmful else 100
-    say(f"{killed} of {harmful} mutants were noticed: {score:.1f} %; {known} more are explained")
+    killed = len(judged) - len(survivors)
+    score = 100 * killed / len(judged) if judged else 100
+    say(f"{killed} of {len(judged)} mutants were noticed: {score:.1f} %; {known} more are explained")
     if orders:
         say(f"{len(orders) - len(kept)} of {len(orders)} memory orders that were relaxed differ from what docs/threads.md or a model says")
     return 1 if score < options.least or kept else 0
@@ -307,10 +329,11 @@ def build(options, include, overlay, headers, folder, sources):
     if not prelude.exists() or prelude.read_text() != text:
         prelude.write_text(text)
     subprocess.run(start + ["-x", "c++-header", str(prelude), "-o", f"{prelude}.pch"], check=True)
-    main_object, library = folder / "main.o", folder / "libacl_rt.so"
-    used = [tests / "unit/main.cpp", tests / "random.hpp"]
-    if not main_object.exists() or main_object.stat().st_mtime < max(f.stat().st_mtime for f in used):
-        subprocess.run(plain + ["-c", str(tests / "unit/main.cpp"), "-o", str(main_object)], check=True)
+    main_object, cases_object, library = folder / "main.o", folder / "cases.o", folder / "libacl_rt.so"
+    for source, target in ((tests / "unit/main.cpp", main_object), (LIB / "cases.cpp", cases_object)):
+        used = [source, tests / "random.hpp", LIB / "mutant.hpp"]
+        if not target.exists() or target.stat().st_mtime < max(f.stat().st_mtime for f in used):
+            subprocess.run(plain + ["-c", str(source), "-o", str(target)], check=True)
     stand_in = sorted(f for f in (tests / "stand_in").glob("*.cpp") if f.name not in OTHER_STAND_INS)
     stand_in += [ROOT / "examples/06_onboard_saxpy/device" / name for name in ("dispatch.cpp", "orchestrator.cpp")]
     if not library.exists() or library.stat().st_mtime < max(f.stat().st_mtime for f in stand_in):
@@ -319,40 +342,55 @@ def build(options, include, overlay, headers, folder, sources):
         ranges = ["-shared", "-fPIC", "-o", str(folder / "libms_tools_ext.so")]
         subprocess.run(plain + [str(tests / "stand_in/tools_ext.cpp"), *ranges], check=True)
     command = start + ["-include-pch", f"{prelude}.pch"]
-    link = [options.compiler, "-fuse-ld=lld" if lld() else "-O0", str(main_object), f"-Wl,-rpath,{folder}", str(library), "-lfmt"]
+    link = [options.compiler, "-fuse-ld=lld" if lld() else "-O0", str(main_object), str(cases_object), f"-Wl,-rpath,{folder}", str(library), "-lfmt"]
     digest = hashlib.sha256("".join(f"{path}\n{path.read_text()}" for path in headers).encode()).hexdigest()
     skipped_file = folder / f"skipped_{digest[:16]}"  # their numbers are those of these headers
     skipped = set(map(int, skipped_file.read_text().split())) if skipped_file.exists() else set()
-    programs = []
-    for source in sources:
-        program = Program(source, folder, command, link)
-        began = time.monotonic()
+    lock, version = threading.Lock(), 0
+    mutants = write_forms(include, overlay, headers, skipped)
+
+    def compile_without_errors(program):
+        """Leaves out the mutants that the compiler refuses. Other threads may do the same for other programs."""
+        nonlocal mutants, version
         for _ in range(40):
-            mutants = write_forms(include, overlay, headers, skipped)
+            began = version
             errors = program.compile()
             if errors is None:
-                break
-            more = suspects(errors, overlay, mutants) - skipped
-            if not more:
-                (folder / "errors").write_text(errors)
-                say(f"{source.name} does not compile, and no mutant is to blame: see {folder / 'errors'}")
-                break
-            skipped |= more
-            skipped_file.write_text("\n".join(map(str, sorted(skipped))))
-        if errors is not None:
-            continue
+                return True
+            with lock:
+                if version != began:
+                    continue  # the headers have changed meanwhile
+                more = suspects(errors, overlay, mutants) - skipped
+                if not more:
+                    (folder / "errors").write_text(errors)
+                    break
+                skipped.update(more)
+                skipped_file.write_text("\n".join(map(str, sorted(skipped))))
+                mutants = write_forms(include, overlay, headers, skipped)
+                version += 1
+        say(f"{program.source.name} does not compile, and no mutant is to blame: see {folder / 'errors'}")
+        return False
+
+    def prepare(source):
+        program = Program(source, folder, command, link)
+        began = time.monotonic()
+        if not compile_without_errors(program):
+            return None
         program.finish()
         compiled = time.monotonic() - began
         began = time.monotonic()
-        note = folder / "reached"
+        note = program.path.with_suffix(".reached")
         note.unlink(missing_ok=True)
-        if not program.run(-1, 600, note) or not note.exists():
+        if not program.run(-1, 600, reached=note) or not note.exists():
             say(f"{source.name} fails without a mutant, and is left out")
-            continue
-        program.seconds = time.monotonic() - began
-        program.reached = set(map(int, note.read_text().split()))
-        say(f"{source.relative_to(tests)}: compiled in {compiled:.0f} s, runs {program.seconds:.1f} s, reaches {len(program.reached)}")
-        programs.append(program)
+            return None
+        seconds = time.monotonic() - began
+        program.read_cases(note)
+        say(f"{source.relative_to(tests)}: compiled in {compiled:.0f} s, runs {seconds:.1f} s, reaches {len(program.reached())}")
+        return program
+
+    with ThreadPoolExecutor(options.jobs) as pool:
+        programs = [program for program in pool.map(prepare, sources) if program]
     return programs, skipped
 
 

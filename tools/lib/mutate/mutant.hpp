@@ -7,9 +7,9 @@
 #include <cstdlib>
 
 /// Every source that tools/mutate compiles includes this first. RONDO_MUTANT is the number of the mutant that the
-/// program runs; -1: none, and the file RONDO_MUTANTS_REACHED tells which mutants it reaches. Each line of that file has
-/// the seconds and the name of a test case, and the numbers of the mutants that it reaches, separated by tabs; the last
-/// line has those that the program reaches outside of test cases.
+/// program runs; -1: none, and the file RONDO_MUTANTS_REACHED tells which mutants it reaches. Each line of that file
+/// has the seconds and the name of a test case, and the numbers of the mutants that it reaches, separated by tabs; the
+/// last line has those that the program reaches outside of test cases.
 namespace rondo_mutants {
 
 inline constexpr int most = 20'000;

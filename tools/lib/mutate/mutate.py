@@ -14,7 +14,7 @@ program of tests is compiled once for all mutants; the environment chooses the o
   --seed S        the seed of the random choice; default 1
   --effort S      runs tests of at most S seconds for a mutant, the cheapest ones first; by default all that reach it
   --least P       fail below this score, in percent; default 100
-  --list          print the mutants and stop
+  --list          print the mutants and stop; fail if explained.txt names one that there is not
   --folder F      the build folder; default build/mutate
 
 tools/lib/mutate/explained.txt names the mutants that do no harm, and says why; they are not run. The last lines state
@@ -75,13 +75,19 @@ def headers_of(include, only):
 def write_forms(include, overlay, headers, skipped):
     """Writes the headers with all their mutants below `overlay`, and removes what other runs left there, whose mutants
     have the same numbers; returns the mutants."""
-    mutants, first = [], 0
+    mutants, first, seen = [], 0, {}
     kept = {overlay / path.relative_to(include) for path in headers}
     for path in set(overlay.rglob("*.hpp")) - kept:
         path.unlink()
     for path in headers:
         name = str(path.relative_to(include))
+        suffixes = {}  # mutants that read the same are told apart by their number in the header
+        for mutant in rewrite(name, path.read_text(), first)[1]:
+            seen[mutant.key()] = seen.get(mutant.key(), 0) + 1
+            suffixes[mutant.number] = f" ({seen[mutant.key()]})" if seen[mutant.key()] > 1 else ""
         text, own, first = rewrite(name, path.read_text(), first, skipped)
+        for mutant in own:
+            mutant.text += suffixes[mutant.number]
         for number, line in enumerate(text.split("\n"), 1):
             for match in re.finditer(r"RONDO_M\((\d+)\)", line):
                 for mutant in own:
@@ -93,13 +99,6 @@ def write_forms(include, overlay, headers, skipped):
         if not target.exists() or target.read_text() != text:
             target.with_suffix(".new").write_text(text)
             target.with_suffix(".new").rename(target)  # a compiler may be reading it
-    # Those that read the same are told apart by their number in the header.
-    seen = {}
-    for mutant in mutants:
-        key = mutant.key()
-        seen[key] = seen.get(key, 0) + 1
-        if seen[key] > 1:
-            mutant.text += f" ({seen[key]})"
     return mutants
 
 
@@ -184,10 +183,23 @@ class Program:
             return False
 
 
-def memory_orders(include, headers, folder):
-    """Handles mutants whose memory order is relaxed. On x86 no program can notice most of them, but the models and the
-    table of docs/threads.md name the orders on which the proofs rest, and tests compare both with the headers; `folder`
-    becomes a copy of these."""
+def memory_orders(include, headers):
+    """Returns the mutants whose memory order is relaxed, each with the header's text before and after the order."""
+    found = []
+    for path in headers:
+        text = path.read_text()
+        for order in MEMORY_ORDER.finditer(re.sub(r"//[^\n]*", lambda m: " " * len(m[0]), text)):
+            line = text.count("\n", 0, order.start())
+            code = " ".join(text.split("\n")[line].split())
+            mutant = Mutant(-1, str(path.relative_to(include)), line + 1, "memory order", order[1], "relaxed", code)
+            found.append((mutant, text[: order.start()], text[order.end() :]))
+    return found
+
+
+def judge_memory_orders(include, orders, folder):
+    """Yields each mutant of memory_orders() and whether a test notices it. On x86 no program can notice most of them, but
+    the models and the table of docs/threads.md name the orders on which the proofs rest, and tests compare both with
+    the headers; `folder` becomes a copy of these."""
     if folder.exists():
         shutil.rmtree(folder)
     shutil.copytree(include / "rondo", folder)
@@ -195,15 +207,11 @@ def memory_orders(include, headers, folder):
         [sys.executable, str(ROOT / "tests/models/check_atomics.py"), str(ROOT / "docs/threads.md"), str(folder)],
         [sys.executable, str(ROOT / "tests/models/check_steps.py"), str(ROOT / "tests/models"), str(folder)],
     ]
-    for path in headers:
-        name = str(path.relative_to(include))
-        text = path.read_text()
-        copy = folder / path.relative_to(include / "rondo")
-        for found in MEMORY_ORDER.finditer(re.sub(r"//[^\n]*", lambda m: " " * len(m[0]), text)):
-            line = text.count("\n", 0, found.start())
-            mutant = Mutant(-1, name, line + 1, "memory order", found[1], "relaxed", " ".join(text.split("\n")[line].split()))
-            copy.write_text(text[: found.start()] + "memory_order_relaxed" + text[found.end() :])
-            yield mutant, any(subprocess.run(check, capture_output=True).returncode != 0 for check in checks)
+    for mutant, before, after in orders:
+        copy = folder.parent / mutant.file
+        text = copy.read_text()
+        copy.write_text(f"{before}memory_order_relaxed{after}")
+        yield mutant, any(subprocess.run(check, capture_output=True).returncode != 0 for check in checks)
         copy.write_text(text)
 
 
@@ -243,7 +251,11 @@ def main():
     if options.list:
         for mutant in mutants:
             say(f"{mutant.number}: {mutant.key()}")
-        return 0
+        known = {mutant.key() for mutant in mutants} | {mutant.key() for mutant, *_ in memory_orders(include, headers)}
+        unknown = [key for key in explained if key.split(":")[0] in map(str, (h.relative_to(include) for h in headers)) and key not in known]
+        for key in unknown:
+            print(f"explained.txt names a mutant that there is not: {key}", file=sys.stderr)
+        return 1 if unknown else 0
 
     patterns = [re.compile(p) for p in options.tests or [""]]
     sources = [s for glob in TESTS for s in sorted((ROOT / "tests").glob(glob))]
@@ -287,7 +299,7 @@ def main():
                 say(f"{count} of {len(judged)} after {time.monotonic() - start:.0f} s, {len(survivors)} survived")
 
     is_whole = not options.sample and parts == 1
-    orders = list(memory_orders(include, headers, folder / "orders")) if is_whole else []
+    orders = list(judge_memory_orders(include, memory_orders(include, headers), folder / "orders/rondo")) if is_whole else []
     kept = [mutant for mutant, is_noticed in orders if not is_noticed and mutant.key() not in explained]
     for mutant in kept:
         say(f"survived  {mutant.file}:{mutant.line}: {mutant.key()}")

@@ -491,13 +491,15 @@ TEST_CASE_TEMPLATE("rounds in flight may bind device memory and bring bytes in t
 
 namespace {
 
+/// For each round of several coroutines, the number of the coroutine and the rounds in flight when it went on.
+using Resumed = std::vector<std::pair<int, std::size_t>>;
+
 template <class Session>
-RoundLoop run_loop(Session& session, const Picking& g, std::vector<Floats> in, Floats& out, std::vector<int>* log,
-                   int id) {
+RoundLoop run_loop(Session& session, const Picking& g, std::vector<Floats> in, Floats& out, Resumed* log, int id) {
   for (const Floats& each : in) {
     const Status status = co_await session.round(bind(g.x, each), bind(g.y, out));
     if (!status) co_return status;
-    if (log != nullptr) log->push_back(id);
+    if (log != nullptr) log->push_back({id, session.in_flight()});
   }
   co_return Status{};
 }
@@ -510,7 +512,7 @@ TEST_CASE_TEMPLATE("coroutines await rounds, more of them than there are slots",
   auto session = open_pipelined<P, 2>(g.graph, options<P>());
   constexpr std::size_t loops = 5;
   std::vector<Floats> out(loops, Floats(4));
-  std::vector<int> log;
+  Resumed log;
   std::vector<RoundLoop> running;
   for (std::size_t l = 0; l < loops; ++l) {
     running.push_back(run_loop(session, g, std::vector<Floats>(20, Floats(4, static_cast<float>(l + 1))), out[l], &log,
@@ -525,7 +527,10 @@ TEST_CASE_TEMPLATE("coroutines await rounds, more of them than there are slots",
     CHECK(out[l] == Floats(4, static_cast<float>(l + 1)));
   }
   REQUIRE(log.size() == loops * 20);
-  for (std::size_t i = 0; i < log.size(); ++i) CHECK(log[i] == static_cast<int>(i % loops));  // nobody is passed over
+  for (std::size_t i = 0; i < log.size(); ++i) {
+    CHECK(log[i].first == static_cast<int>(i % loops));                       // nobody is passed over
+    CHECK(log[i].second == (i + 1 == log.size() ? 0U : session.depth - 1U));  // and no slot stays free
+  }
 
   SUBCASE("a failed round ends all of them") {
     std::vector<Floats> bad(3, Floats(4, 1.0F));

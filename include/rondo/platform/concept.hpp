@@ -116,7 +116,7 @@ concept HasClose = detail::declares<P, Capability::close> && requires(P& p) {
 /// * `Status launch(slot, program)` runs after the slot's copies and after all launches before it; the program is the
 /// result of load() or of a runtime's runner (see QueueLaunches);
 /// * `Status copy_out(slot, void*, device, Bytes)` requests an output; deliver() writes the host memory;
-/// * `Status commit(slot)` starts the round; without a launch, it waits for the copies and delivers them;
+/// * `Status commit(slot)` starts the round, which has a launch;
 /// * `bool is_done(slot)` returns whether the round is over; `void await(slot)` waits until it is;
 /// * `Status deliver(slot)` returns the outcome of a round that is over, copies its outputs to the host if it
 /// succeeded, and frees the slot. After a round has failed, later ones fail as `poisoned`;

@@ -159,7 +159,7 @@ class InFlight {
   template <class OnDone, class... Bound>
   [[gnu::always_inline]] RoundTicket submit(bool waits, OnDone&& on_done, Bound&... bound) noexcept {
     const auto& ranges = derived().ranges_of_bound(bound...);
-    if (!derived().may_submit() || !is_free() || writer_of(ranges) != never) {
+    if (!derived().may_submit() || !is_free() || reads_output(ranges)) {
       // A completion may change the bindings of DynamicBindings. Pairs do not change, and stay in registers.
       const auto recompute_ranges = [&] {
         if constexpr (std::is_lvalue_reference_v<decltype(derived().ranges_of_bound(bound...))>) {
@@ -255,19 +255,18 @@ class InFlight {
     rounds_[slot].hull = hull;
     rounds_[slot].writes = ranges.out_count;
   }
-  /// The number of the latest round in flight that will write host memory which this one reads, or `never`.
+  /// Whether this round reads host memory that a round in flight will write.
   template <class Ranges>
-  [[nodiscard, gnu::always_inline]] std::uint64_t writer_of(const Ranges& ranges) const noexcept {
-    if (ranges.in_count == 0) return never;
-    std::uint64_t found = never;
+  [[nodiscard, gnu::always_inline]] bool reads_output(const Ranges& ranges) const noexcept {
+    if (ranges.in_count == 0) return false;
     std::uint32_t slot = oldest_;
     for (std::uint64_t round = delivered(); round != submitted_; ++round, slot = next(slot)) {
       for (std::size_t i = 0; i < ranges.in_count; ++i) {
         if (ranges.in[i].overlaps(rounds_[slot].hull) && writes(slot, ranges.in[i])) [[unlikely]]
-          found = round;
+          return true;
       }
     }
-    return found;
+    return false;
   }
   /// Whether the round in a slot writes to `range`, given that the hull of its outputs overlaps it.
   [[nodiscard, gnu::cold]] bool writes(std::uint32_t slot, const HostRange& range) const noexcept {
@@ -284,12 +283,10 @@ class InFlight {
     }
     for (;;) {
       if (!derived().may_submit()) return derived().refusal();
-      const std::uint64_t writer = writer_of(ranges);
-      if (writer == never && is_free()) return {};
+      if (is_free() && !reads_output(ranges)) return {};
       if (!waits) return Status{Errc::busy};
       ++first_comers_;
-      do deliver_oldest();
-      while (writer != never && delivered() <= writer);
+      deliver_oldest();
       --first_comers_;
       recompute_ranges();
     }
@@ -353,7 +350,7 @@ class InFlight {
 
   template <BoundPair... B>
   [[nodiscard]] bool can_submit(const B&... pairs) const noexcept {
-    return !derived().may_submit() || (first_comers_ == 0 && is_free() && writer_of(ranges_of(pairs...)) == never);
+    return !derived().may_submit() || (first_comers_ == 0 && is_free() && !reads_output(ranges_of(pairs...)));
   }
   /// Adds the round to the waiting rounds, unless it can be submitted now.
   [[nodiscard]] bool must_wait(WaitingRound& round) noexcept { return waiting_.add(round); }
@@ -364,7 +361,6 @@ class InFlight {
   }
 
  private:
-  static constexpr std::uint64_t never = ~std::uint64_t{0};
   struct Flight {
     OnDone on_done;
     HostRange hull;          ///< of the host memory that the round will write
@@ -380,7 +376,7 @@ class InFlight {
   std::uint32_t oldest_ = 0;       ///< the slot of the oldest round in flight
   std::uint64_t submitted_ = 0;
   std::uint32_t in_flight_ = 0;
-  std::uint64_t failed_at_ = never;  ///< the first round that failed
+  std::uint64_t failed_at_ = ~std::uint64_t{0};  ///< the first round that failed
   Status first_failure_;
   std::uint64_t first_ticket_ = next_session_number() * 0x9E37'79B9'7F4A'7C15U;  ///< far from those of other sessions
   WaitingRounds waiting_;

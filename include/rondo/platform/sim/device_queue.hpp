@@ -105,8 +105,10 @@ class DeviceQueue {
   }
   [[gnu::always_inline]] Status commit(std::uint32_t slot) noexcept {
     Slot& s = slots_[slot];
-    if (s.run == nullptr) [[unlikely]]
-      return std::exchange(has_run_, false) ? Status{} : copy_now(slot);
+    if (s.run == nullptr) [[unlikely]] {
+      has_run_ = false;
+      return {};
+    }
     if constexpr (can_overlap) {
       if (overlap_.is_on() || (overlap_.is_due() && start_overlap())) {
         overlap_.launch(slot);  // model: switch.launch
@@ -258,18 +260,6 @@ class DeviceQueue {
     }
     slots_[slot].outputs = 0;
   }
-  /// Makes the copies of a round without a launch, while no round is under way.
-  [[gnu::noinline, gnu::cold]] Status copy_now(std::uint32_t slot) noexcept {
-    if constexpr (is_timed) {
-      wait_until_ns(slots_[slot].inputs_at);
-      for (std::uint32_t i = 0; i < slots_[slot].outputs; ++i) {
-        platform_.traffic_.copied_out(outputs_[slot * outputs_per_slot_ + i].size);
-      }
-    }
-    copy_outputs(slot);
-    return {};
-  }
-
   /// Runs ready rounds until `is_enough()`, unless another thread does so. Returns whether it ran any.
   template <class IsEnough>
   bool run_ready(IsEnough is_enough) noexcept {

@@ -128,7 +128,9 @@ struct Calls {
     return machine->call("free_host");
   }
   Code copy_async(void* to, std::uint64_t, const void* from, std::uint64_t size, int kind, Stream stream) const {
-    const char* const way = kind == platform::streams::host_to_device ? " in " : " out ";
+    const char* const way = kind == platform::streams::host_to_device     ? " in "
+                            : kind == platform::streams::device_to_device ? " within "
+                                                                          : " out ";
     const Code code = machine->call("copy " + Machine::name(stream) + way + std::to_string(size));
     if (code == platform::streams::code_ok) std::memcpy(to, from, size);
     return code;
@@ -316,6 +318,19 @@ TEST_CASE("What opened the session is waited for before a slot's first operation
     CHECK(rig.queue.refresh_args(0, {}).ok());
     CHECK(rig.machine.take() == Strings{"wait", "refresh s1"});
   }
+  SUBCASE("a copy within the device") {
+    Rig rig;
+    (void)rig.machine.take();
+    const auto copy = [&] {
+      return rig.queue.copy_on_device(
+          0, {DevicePtr<std::byte>{rig.address(64)}, DevicePtr<const std::byte>{rig.address(0)}, Bytes{32}, 1, 0, 0});
+    };
+    CHECK(copy().ok());
+    CHECK(rig.machine.take() == Strings{"wait", "copy s1 within 32"});
+    rig.warm_up();
+    CHECK(copy().ok());
+    CHECK(rig.machine.take() == Strings{"wait_event s1 e1", "copy s1 within 32"});
+  }
   Rig rig;
   (void)rig.machine.take();
   rig.submit(0);
@@ -344,7 +359,9 @@ TEST_CASE("A round that is well is two copies, a launch and its events, and noth
   CHECK(rig.machine.take() ==
         Strings{"copy s1 in 160", "wait_event s1 e1", "launch s1", "record e1", "copy s1 out 128", "record e2"});
   CHECK(y == std::vector<char>(64));  // not before it is delivered
+  const int before = rig.machine.entered;
   CHECK(rig.deliver(0).ok());
+  CHECK(rig.machine.entered == before + 1);  // to wait
   CHECK(rig.machine.take() == Strings{"synchronize s1"});
   CHECK(y == std::vector<char>(64, 'x'));
   CHECK(z[0] == 'x');

@@ -186,6 +186,12 @@ TEST_CASE_TEMPLATE("an input is held for all slots as the last round left it, wh
     check_rounds(4, 50);
     REQUIRE(session.release_hold(g.w).ok());
     check_rounds(7, 7);
+
+    DeviceFloats dx(session.platform(), n, 2);
+    REQUIRE(session.submit_round(bind(g.x, dx.span()), bind(g.w, dw.span()), bind(g.y, out)));
+    REQUIRE(session.hold(g.x).ok());
+    REQUIRE(session.hold(g.w).ok());
+    check_rounds(4, 51);
     REQUIRE(session.close().ok());
   }
 }
@@ -220,6 +226,23 @@ TEST_CASE_TEMPLATE("a host input that is held keeps its values in all slots", P,
     REQUIRE(session.release_hold(held).ok());
     check_rounds(200, 200);
   }
+}
+
+TEST_CASE("in flight, an update strategy decides which inputs may be held") {
+  struct Policies : DefaultPolicies {
+    using Update = update::HostInput;
+  };
+  TaskGraph graph;
+  const auto x = graph.input<float>("x", {n});
+  const auto bias = graph.host_input<float>("bias", {n});
+  const auto y = graph.output<float>("y", {n});
+  graph.add<kernels::Add>(x, bias, y);
+  auto session = open_pipelined<A2A3Sim, 2, Policies>(graph);
+  const Floats one = filled(1), two = filled(2);
+  Floats out(n);
+  REQUIRE(session.run_round(bind(x, one), bind(bias, two), bind(y, out)).ok());
+  CHECK(session.hold(Input<float>{bias.key}).ok());
+  CHECK(session.hold(x) == Status::of_tensor(Errc::unsupported, index(x.key.tensor())));
 }
 
 TEST_CASE_TEMPLATE("the arena moves for all slots, and releases what they hold there", P, RONDO_TEST_PLATFORMS) {

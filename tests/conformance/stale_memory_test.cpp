@@ -154,8 +154,7 @@ TEST_CASE_TEMPLATE("A held input, and the arena itself, are refused when their m
   f.runs(bind(f.g.x, f.x), bind(f.g.y, f.y));
   arena.reset();
   const Status status = f.session.run_round(bind(f.g.x, f.x), bind(f.g.y, f.y));
-  CHECK(status.code() == Errc::stale_memory);
-  CHECK(status.subject() == Status::Subject::tensor);
+  CHECK(status == Status::of_tensor(Errc::stale_memory, 0));
 }
 
 TEST_CASE_TEMPLATE("An arena that is gone is told by the first tensor that lies in it", P, RONDO_TEST_PLATFORMS) {

@@ -381,6 +381,26 @@ TEST_CASE("Several rounds are in flight again after one that delivers a view of 
   CHECK(most_of(in, shown) == 3);
 }
 
+TEST_CASE("Several rounds are in flight where views show inputs in the arena, also with bindings known at run time") {
+  TaskGraph graph;
+  const auto x = graph.input<float>("x", {n});
+  const auto y = graph.output<float>("y", {n});
+  const auto forwarded = graph.output<float>("forwarded", {n});
+  graph.add<Scale>(x, y, 2.0F);
+  graph.make_view(forwarded, x);
+  auto session = open_pipelined<A2A3Sim, 2>(graph);
+  Floats in(n, 1), out(n), shown(n);
+  DynamicBindings bindings(session);
+  const Bytes bytes{n * sizeof(float)};
+  REQUIRE(bindings.bind(x.key.tensor(), in.data(), bytes));
+  REQUIRE(bindings.bind(y.key.tensor(), out.data(), bytes));
+  REQUIRE(bindings.bind(forwarded.key.tensor(), shown.data(), bytes));
+  for (int round = 0; round < 2; ++round) REQUIRE(session.submit_round(bindings));
+  CHECK(session.in_flight() == 2);
+  CHECK(session.wait_all().ok());
+  CHECK(shown == in);
+}
+
 TEST_CASE_TEMPLATE("Rounds in flight deliver views of a resident and of zeroed workspace as each round leaves them", P,
                    A2A3Sim, A5SimOn<Pool>, A2A3SimOn<Model>, A2A3SimOn<platform::sim::Checked<Pool>>, A2A3OverStandIn,
                    A5OverStandIn) {

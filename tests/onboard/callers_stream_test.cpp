@@ -494,6 +494,57 @@ TEST_CASE_TEMPLATE("A device that is lost while a round is enqueued poisons the 
   CHECK(enqueue().code() == Errc::poisoned);
 }
 
+TEST_CASE_TEMPLATE(
+    "What begins with a device that is lost, or waits for enqueued rounds that failed, poisons the session", P,
+    A2A3OverStandIn, A5OverStandIn) {
+  if (std::getenv("RONDO_TEST_WITHOUT") != nullptr) return;
+  const Clean clean;
+  const Owner owner;
+  Graph g;
+  auto session = open<P>(g.graph, owner.options<P>());
+  Memory<P> m(session.platform());
+  REQUIRE(m.enqueue(session, g, m.x.span(), m.y.span()).ok());
+  Status status;
+  SUBCASE("a round that is enqueued") {
+    rondo_stand_in_fault("aclmdlRICaptureGetInfo", 1, 507015);
+    status = m.enqueue(session, g, m.x.span(), m.y.span());
+  }
+  SUBCASE("a refresh for a replay") {
+    rondo_stand_in_fault("aclmdlRICaptureGetInfo", 1, 507015);
+    status = session.refresh_for_replay(bind(g.x, m.x.span()), bind(g.w, m.w.span()), bind(g.y, m.y.span()),
+                                        bind(g.s, m.s.span()));
+  }
+  SUBCASE("an input that is to be held") {
+    rondo_stand_in_fault("aclrtQueryEventStatus", 1, 507015);
+    status = session.hold(g.x);
+  }
+  CHECK(status.poisoned());
+  CHECK(std::string(session.explain(status).c_str()).find("507015") != std::string::npos);
+  CHECK(session.poisoned());
+  CHECK(m.enqueue(session, g, m.x.span(), m.y.span()).code() == Errc::poisoned);
+}
+
+TEST_CASE_TEMPLATE("An input may be held after a round that ran, not after one that was only recorded", P,
+                   A2A3OverStandIn, A5OverStandIn) {
+  if (std::getenv("RONDO_TEST_WITHOUT") != nullptr) return;
+  const Clean clean;
+  const Owner owner;
+  Graph g;
+  auto session = open<P>(g.graph, owner.options<P>());
+  Memory<P> m(session.platform());
+  const auto enqueue = [&] { return m.enqueue(session, g, m.x.span(), m.y.span()); };
+  REQUIRE(enqueue().ok());
+  CHECK(session.hold(g.w).ok());
+  CHECK(session.release_hold(g.w).ok());
+  REQUIRE(owner.c.capture_begin(owner.stream, capture_thread_local) == 0);
+  REQUIRE(enqueue().ok());
+  RunInstance const graph = owner.end_capture();
+  CHECK(session.hold(g.w) == Status::of_tensor(Errc::unbound_tensor, index(g.w.key.tensor())));
+  REQUIRE(enqueue().ok());
+  CHECK(session.hold(g.w).ok());
+  CHECK(owner.c.destroy_instance(graph) == 0);
+}
+
 TEST_CASE_TEMPLATE("A capture takes several rounds of one binding, and refuses another binding", P, A2A3OverStandIn,
                    A5OverStandIn) {
   if (std::getenv("RONDO_TEST_WITHOUT") != nullptr) return;

@@ -360,6 +360,20 @@ TEST_CASE_TEMPLATE("An upload that the device fails poisons a session of many sh
   CHECK(poisoned_by.find(cause) != std::string::npos);
 }
 
+TEST_CASE_TEMPLATE("A queue that cannot release an event says so when the session closes, also after a failure", P,
+                   A2A3OverStandIn, A5OverStandIn) {
+  const Clean clean;
+  const Chain g;
+  const Floats good(4, 1), bad(4, 13);
+  Floats y(4);
+  for (const bool has_failed : {false, true}) {
+    auto session = open_pipelined<P, 2>(g.graph);
+    CHECK(session.wait(session.submit_round(bind(g.x, has_failed ? bad : good), bind(g.y, y))).ok() == !has_failed);
+    rondo_stand_in_fault("aclrtDestroyEvent", 1, 207000);
+    CHECK(session.close().code() == Errc::unsupported);
+  }
+}
+
 TEST_CASE_TEMPLATE("Of two tasks with one kernel the one whose arguments the device names is blamed", P,
                    A2A3OverStandIn, A5OverStandIn) {
   const Clean clean;

@@ -140,7 +140,7 @@ struct DeclaredLayout {
                                          std::vector<graph::ArgRecord>& extents) {
     const auto tensor_of = [&](std::size_t parameter) {
       const std::size_t rank = graph.tensors()[args[parameter].tensor].shape.rank();
-      if (rank > 1 && rank != ranks[parameter]) {
+      if (rank != 0 && rank != ranks[parameter]) {
         throw Error(Errc::invalid_argument,
                     Error::Text{"task '", K::name,
                                 "': its args format describes the shape of a tensor whose dimensions "

@@ -29,7 +29,7 @@ class ArenaWatch {
   [[nodiscard]] bool enter(const P& platform, DevicePtr<std::byte> base, Bytes size, bool is_allocated) noexcept {
     if constexpr (Checks) {
       memory::Registry& registry = memory::Registry::instance();
-      if (size.value != 0 && !registry.enter_arena(platform.memory_space(), this, base.address(), size, is_allocated)) {
+      if (!registry.enter_arena(platform.memory_space(), this, base.address(), size, is_allocated)) {
         return false;
       }
       arena_ = base.address();

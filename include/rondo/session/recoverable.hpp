@@ -66,16 +66,17 @@ class SessionState {
     constexpr std::uint64_t least_direct = 4096;
     const graph::GraphView view = session.interface();
     Status status;
+    const auto is_small = [&](std::uint32_t t) { return view.tensors[t].bytes < least_direct; };
     std::uint32_t last_small = 0;
     for (std::uint32_t t = 0; t < view.tensors.size(); ++t) {
-      if (step(view.tensors[t]) != 0 && view.tensors[t].bytes < least_direct) last_small = t;
+      if (step(view.tensors[t]) != 0 && is_small(t)) last_small = t;
     }
-    for (const bool is_small : {true, false}) {
+    for (const bool copies_small : {true, false}) {
       std::byte* at = host;
       for (std::uint32_t t = 0; t < view.tensors.size() && status.ok(); ++t) {
         const graph::TensorRecord& tensor = view.tensors[t];
-        if (tensor.direction == Direction::resident && (tensor.bytes < least_direct) == is_small) {
-          const bool waits_now = waits || (is_small && t == last_small);
+        if (tensor.direction == Direction::resident && is_small(t) == copies_small) {
+          const bool waits_now = waits || (copies_small && t == last_small);
           status = session.move_resident({TensorId{t}, view.tag}, at, Bytes{tensor.bytes}, to_device, waits_now);
         }
         at += step(tensor);

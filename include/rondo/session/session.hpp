@@ -233,10 +233,9 @@ class Session : public SessionBase<Derived, P, Policies> {
     state_ = state;
     instances_.block(why);
   }
-  /// Returns to the state between rounds: open, or waiting for the first upload of a resident. A session that was
-  /// poisoned during a round stays so.
+  /// Returns to the state between rounds: open, or waiting for the first upload of a resident. Nothing poisons a
+  /// session during a round: what would wait for the device then is refused.
   void unblock() noexcept {
-    if (state_ == State::poisoned) return;
     state_ = State::open;
     note_uploads();
   }

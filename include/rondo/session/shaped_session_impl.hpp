@@ -209,7 +209,6 @@ template <Platform P, class Policies, class Capacity, std::size_t Depth>
 void ShapedSession<P, Policies, Capacity, Depth>::grow(const detail::ShapedArena& wanted) {
   detail::ShapedArena parts{std::max({parts_.shared, wanted.shared, residents_end_}),
                             std::max(parts_.each_slot, wanted.each_slot)};
-  if (slots > 1) parts.shared = align_up(parts.shared, P::Arch::arena_alignment);
   const std::uint64_t whole = detail::sum_or_most(parts.shared, detail::bytes_or_most(slots, parts.each_slot));
   // Tensors without elements also need an address.
   parts.bytes = std::max({parts_.bytes, wanted.bytes, whole == 0 ? std::uint64_t{P::Arch::arena_alignment} : whole});
@@ -247,7 +246,6 @@ void ShapedSession<P, Policies, Capacity, Depth>::grow(const detail::ShapedArena
 template <Platform P, class Policies, class Capacity, std::size_t Depth>
 void ShapedSession<P, Policies, Capacity, Depth>::allocate_arena(const detail::ShapedArena& parts,
                                                                  std::span<const std::byte> residents) {
-  parts_ = {};
   base_ = platform_.allocate(Bytes{parts.bytes}, Bytes{P::Arch::arena_alignment});
   parts_ = parts;
   if (!this->arena_watch_.enter(platform_, base_, arena_bytes(), true)) throw std::bad_alloc();

@@ -180,6 +180,18 @@ TEST_CASE("A tensor that is input and output is updated, optional ones that are 
   CHECK(graph.args()[3].kind == graph::ArgRecord::Kind::constant);
 }
 
+TEST_CASE("A workspace is written") {
+  TaskGraph graph;
+  const auto x = graph.input<float>("x", {4});
+  const auto t = graph.workspace<float>("t", {4});
+  args::Operands io;
+  io.input(x).workspace(t);
+  args::add_formatted(graph, "scratch", CoreType::vector, &no_kernel, "{i0*}{ws0*}", io);
+  REQUIRE(graph.args().size() == 2);
+  CHECK(graph.args()[0].access == Access::read);
+  CHECK(graph.args()[1].access == Access::write);
+}
+
 TEST_CASE("What does not fit is refused with the pattern and its position, the graph unchanged") {
   FourInputs g;
   TaskGraph other;

@@ -213,6 +213,22 @@ TEST_CASE("A described tensor whose rank the types do not tell is refused when t
   CHECK(r.code == Errc::invalid_argument);
   CHECK(says(r.text, "described_flat"));
   CHECK(graph.tasks().empty());
+  const auto flat = graph.input<float>("flat", {6});
+  const Raised other = raised([&] { graph.add<Described>(flat, y); });
+  CHECK(other.code == Errc::invalid_argument);
+  CHECK(says(other.text, "takes a tensor of 2 dimensions"));
+}
+
+TEST_CASE("A described tensor of one element, without dimensions, has an extent of 1") {
+  TaskGraph graph;
+  const auto x = graph.input<float>("x", {});
+  const auto y = graph.output<float>("y", {1});
+  graph.add<DescribedFlat>(x, y);
+  auto session = open<A2A3Sim>(graph);
+  const std::vector<float> hx{5};
+  std::vector<float> hy(1);
+  REQUIRE(session.run_round(bind(x, hx), bind(y, hy)).ok());
+  CHECK(hy[0] == 5);
 }
 
 TEST_CASE("A hidden input is filled by whoever is registered for it, or the session does not open") {

@@ -14,6 +14,7 @@
 #include <doctest/doctest.h>
 
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
 using namespace rondo;
@@ -102,4 +103,25 @@ TEST_CASE("A resident without elements is uploaded, read and kept as any other")
   CHECK(session->run_round(bind(x, hx), bind(y, hy)).ok());
   CHECK(session->download(w, none).ok());
   CHECK(session.checkpoint().ok());
+}
+
+namespace {
+struct CountUp {
+  static constexpr std::string_view name = "count_up";
+  static constexpr auto core = CoreType::vector;
+  static void run(InOut<std::uint8_t> count) noexcept { ++count[0]; }
+};
+}  // namespace
+
+TEST_CASE("A resident of one byte is uploaded and downloaded") {
+  TaskGraph graph;
+  const auto count = graph.resident<std::uint8_t>("count", {1});
+  graph.add<CountUp>(count);
+  auto session = open<A2A3Sim>(graph);
+  const std::vector<std::uint8_t> five{5};
+  std::vector<std::uint8_t> seen{0};
+  REQUIRE(session.upload(count, five).ok());
+  REQUIRE(session.run_round().ok());
+  REQUIRE(session.download(count, seen).ok());
+  CHECK(seen[0] == 6);
 }

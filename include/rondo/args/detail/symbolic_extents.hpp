@@ -38,7 +38,7 @@ template <class TensorOf, class AddressOf>
     case SlotKind::null: break;
     case SlotKind::constant:
       arg.bits = static_cast<ArgWord>(slot.value);
-      if (slot.is_extent && arg.bits < 0) {
+      if (slot.is_extent) {
         const std::int64_t mark = -1 - arg.bits;
         const std::uint32_t tensor = tensor_of(static_cast<std::uint32_t>(mark / marks_per_tensor));
         const auto d = static_cast<std::uint8_t>(mark % marks_per_tensor);

@@ -162,8 +162,6 @@ void Instance<P, Policies, Graph, Layout>::take_addresses(std::span<Binding> bin
       is_moved_ = is_moved_ || place != in_arena;
       uses_callers_memory_ = uses_callers_memory_ || place != in_arena;
       refresher_.set_port_address(p, place);
-      // Source and destination are the same: nothing to copy.
-      if (reinterpret_cast<std::uintptr_t>(b.data) == place) b.bytes = 0;
     }
   }
   for (const PortView& view : rules_.views()) {

@@ -504,6 +504,7 @@ TEST_CASE_TEMPLATE(
   auto session = open<P>(g.graph, owner.options<P>());
   Memory<P> m(session.platform());
   REQUIRE(m.enqueue(session, g, m.x.span(), m.y.span()).ok());
+  owner.synchronise();
   Status status;
   SUBCASE("a round that is enqueued") {
     rondo_stand_in_fault("aclmdlRICaptureGetInfo", 1, 507015);

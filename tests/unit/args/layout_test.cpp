@@ -317,6 +317,7 @@ TEST_CASE("a format that does not fit the kernel is refused for the right reason
   for (const std::string_view text : {"{i*}", "{i0*}", "{i_instance*}", "{i_desc0}"}) {
     CHECK(reason_of(text, {many}) == Reason::block_too_large);
   }
+  CHECK(reason_of("{i_instance0*}", {many}) == Reason::none);
 }
 
 TEST_CASE("a format that is refused has no size, and writes no slot") {

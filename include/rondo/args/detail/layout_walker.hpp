@@ -206,6 +206,7 @@ class LayoutWalker {
       const std::uint32_t count = tensors.list[ir].count;
       if (const Reason reason = check(tensors.list[ir]); reason != Reason::none) return reason;
       const bool here = d.index >= first && d.index < first + count;
+      if (d.index == every && !fits(8 * std::uint64_t{count})) return Reason::block_too_large;
       if (d.index == every || here) {
         const auto begin = static_cast<std::uint32_t>(here ? d.index - first : 0);
         const std::uint32_t end = here ? begin + 1 : count;

@@ -346,15 +346,17 @@ def build(options, include, overlay, headers, folder, sources):
         used = [source, tests / "random.hpp", LIB / "mutant.hpp"]
         if not target.exists() or target.stat().st_mtime < max(f.stat().st_mtime for f in used):
             subprocess.run(plain + ["-c", str(source), "-o", str(target)], check=True)
+    needs_stand_in = any(s.relative_to(tests).parts[0] != "unit" for s in sources)
     stand_in = sorted(f for f in (tests / "stand_in").glob("*.cpp") if f.name not in OTHER_STAND_INS)
     stand_in += [ROOT / "examples/06_onboard_saxpy/device" / name for name in ("dispatch.cpp", "orchestrator.cpp")]
-    if not library.exists() or library.stat().st_mtime < max(f.stat().st_mtime for f in stand_in):
+    if needs_stand_in and (not library.exists() or library.stat().st_mtime < max(f.stat().st_mtime for f in stand_in)):
         shared = ["-shared", "-fPIC", "-O1", f"-I{tests / 'stand_in/ascend_c'}", "-Wl,-Bsymbolic", "-o", str(library), "-ldl", "-lpthread"]
         subprocess.run(plain + [*map(str, stand_in), *shared], check=True)
         ranges = ["-shared", "-fPIC", "-o", str(folder / "libms_tools_ext.so")]
         subprocess.run(plain + [str(tests / "stand_in/tools_ext.cpp"), *ranges], check=True)
     command = start + ["-include-pch", f"{prelude}.pch"]
-    link = [options.compiler, "-fuse-ld=lld" if lld() else "-O0", str(main_object), str(cases_object), f"-Wl,-rpath,{folder}", str(library), "-lfmt"]
+    link = [options.compiler, "-fuse-ld=lld" if lld() else "-O0", str(main_object), str(cases_object), f"-Wl,-rpath,{folder}", "-lfmt"]
+    link += [str(library)] * needs_stand_in
     digest = hashlib.sha256("".join(f"{path}\n{path.read_text()}" for path in headers).encode()).hexdigest()
     skipped_file = folder / f"skipped_{digest[:16]}"  # their numbers are those of these headers
     skipped = set(map(int, skipped_file.read_text().split())) if skipped_file.exists() else set()

@@ -478,3 +478,33 @@ TEST_CASE("A graph that the compiler knows has its fill as a constant") {
     CHECK(is_right(x, r));
   }
 }
+
+namespace {
+/// Counts in three workspaces that must be zero.
+struct CountInEach {
+  static constexpr std::string_view name = "count_in_each";
+  static constexpr auto core = CoreType::vector;
+  static void run(InOut<std::uint8_t> first, InOut<float> middle, InOut<std::uint8_t> last, Out<float> y) noexcept {
+    y[0] = ++first[0];
+    y[1] = middle[0] += 1;
+    y[2] = ++last[0];
+  }
+};
+}  // namespace
+
+TEST_CASE("Workspaces of one byte are zeroed beside larger ones") {
+  TaskGraph graph;
+  const auto first = graph.workspace<std::uint8_t>("first", {1});
+  const auto middle = graph.workspace<float>("middle", {1});
+  const auto last = graph.workspace<std::uint8_t>("last", {1});
+  const auto y = graph.output<float>("y", {3});
+  for (const auto& tensor : {first, last}) graph.zero(tensor);
+  graph.zero(middle);
+  graph.add<CountInEach>(first, middle, last, y);
+  auto session = open<A2A3Sim>(graph);
+  for (int round = 0; round < 3; ++round) {
+    Floats counts(3);
+    REQUIRE(session.run_round(bind(y, counts)).ok());
+    CHECK(counts == Floats(3, 1));
+  }
+}

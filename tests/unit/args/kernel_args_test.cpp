@@ -45,7 +45,7 @@ struct DescribedFlat {
   static constexpr std::string_view name = "described_flat";
   static constexpr auto core = CoreType::vector;
   static constexpr auto args = "{i_desc0}{o0*}"_args;
-  static void run(In<float> x, Out<float> y) noexcept { y[0] = x[0]; }
+  static void run(In<float> x, Out<float> y) noexcept { y[0] = x[0] * static_cast<float>(x.size()); }
 };
 
 struct Words {

@@ -98,17 +98,13 @@ class DeviceQueue {
     if (runs_round) (void)commit(slot);
     for (std::uint32_t each = 0; each < slot_count_; ++each) await(each);
     if (runs_round) slots_[slot].run = nullptr;
-    has_run_ = has_run_ || runs_round;
-    if (has_run_ && !outcome(slot)) return {};
-    (void)platform_.copy_on_device(copy);  // deliver() reports whether the rounds have failed
+    if (outcome(slot).ok()) (void)platform_.copy_on_device(copy);  // deliver() reports whether the rounds have failed
     return {};
   }
   [[gnu::always_inline]] Status commit(std::uint32_t slot) noexcept {
     Slot& s = slots_[slot];
-    if (s.run == nullptr) [[unlikely]] {
-      has_run_ = false;
-      return {};
-    }
+    if (s.run == nullptr) [[unlikely]]
+      return {};  // copy_on_device() has run the round
     if constexpr (can_overlap) {
       if (overlap_.is_on() || (overlap_.is_due() && start_overlap())) {
         overlap_.launch(slot);  // model: switch.launch
@@ -336,7 +332,6 @@ class DeviceQueue {
   std::size_t slot_count_;
   std::size_t outputs_per_slot_;
   std::uint32_t committed_ = 0;
-  bool has_run_ = false;          ///< whether the round that is assembled has already run
   std::uint64_t in_free_at_ = 0;  ///< when the copy engine of inputs is free
   // Used by the thread that runs rounds.
   alignas(cache_line) std::atomic<bool> is_running_{false};

@@ -114,10 +114,11 @@ TEST_CASE("Each round delivers its own outputs, and none of an earlier round in 
 TEST_CASE("The outputs of a round that failed or was cancelled are delivered by no later round") {
   OneTask<A2A3Sim, Fail> one;
   auto queue = one.platform.open_queue(1, 2, Bytes{64});
-  std::int32_t lost = -1, kept = -1;
+  std::int32_t lost = -1, kept = -1, more = -1;
   const auto run = [&](std::int32_t& out, std::size_t word) {
     REQUIRE(queue.launch(0, one.program).ok());
     REQUIRE(queue.copy_out(0, &out, one.at(word), Bytes{4}).ok());
+    REQUIRE(queue.copy_out(0, &more, one.at(9), Bytes{4}).ok());
     REQUIRE(queue.commit(0).ok());
     queue.await(0);
     return queue.deliver(0).code();

@@ -45,7 +45,7 @@ class Instances {
     return by_slot_[Slots == 1 ? 0 : slot];
   }
   [[nodiscard, gnu::always_inline]] const Instance& operator[](std::size_t slot) const noexcept {
-    return by_slot_[Slots == 1 ? 0 : slot];
+    return by_slot_[slot];
   }
   [[nodiscard]] Instance* begin() noexcept { return by_slot_; }
   [[nodiscard]] Instance* end() noexcept { return by_slot_ + Slots; }

@@ -732,8 +732,11 @@ TEST_CASE("a round of a shape that the runtime refuses to begin leaves the sessi
   const auto run = [&] { return session.run_round(bind(g.x, x), bind(g.y, y), bind(g.shown, shown)); };
   REQUIRE(run().ok());
   rondo_stand_in_fault("aclrtMemcpyAsync", 1, 207001);
-  const Status status = run();
-  CHECK(status == Status{Errc::out_of_memory});
+  CHECK(run() == Status{Errc::out_of_memory});
+  CHECK_FALSE(session.poisoned());
+  rondo_stand_in_fault("aclrtMemcpyAsync", 1, 207001);
+  const auto refused = session.submit_round(bind(g.x, x), bind(g.y, y), bind(g.shown, shown));
+  CHECK(refused.submitted() == Status{Errc::out_of_memory});
   CHECK_FALSE(session.poisoned());
   CHECK(run().ok());
   CHECK(y == Floats(4, 6));

@@ -45,7 +45,7 @@ struct DescribedFlat {
   static constexpr std::string_view name = "described_flat";
   static constexpr auto core = CoreType::vector;
   static constexpr auto args = "{i_desc0}{o0*}"_args;
-  static void run(In<float> x, Out<float> y) noexcept { y[0] = x[0] * static_cast<float>(x.size()); }
+  static void run(In<float> x, Out<float> y) noexcept { y[0] = x[0]; }
 };
 
 struct Words {
@@ -229,6 +229,9 @@ TEST_CASE("A described tensor of one element, without dimensions, has an extent 
   std::vector<float> hy(1);
   REQUIRE(session.run_round(bind(x, hx), bind(y, hy)).ok());
   CHECK(hy[0] == 5);
+  const ArgWord* block = session.args().block(0, 0);
+  CHECK(block[3] == 0x1'0000'0001);  // rank 1, as the parameter has
+  CHECK(block[4] == 1);
 }
 
 TEST_CASE("A hidden input is filled by whoever is registered for it, or the session does not open") {

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include <doctest/doctest.h>
+#include <listener.hpp>
 #include <random.hpp>
 
 #include <cinttypes>
@@ -27,7 +28,7 @@ void print_seed() {
 }
 
 /// Calls print_seed() after a test case that failed, and after a sanitizer's report, which ends the program.
-struct SeedPrinter : doctest::IReporter {
+struct SeedPrinter : rondo::test::Listener {
   explicit SeedPrinter(const doctest::ContextOptions& /*options*/) {
 #ifdef RONDO_TEST_HAS_SANITIZER
     __sanitizer_set_death_callback(&print_seed);
@@ -37,16 +38,6 @@ struct SeedPrinter : doctest::IReporter {
   void test_case_end(const doctest::CurrentTestCaseStats& stats) override {
     if (stats.failure_flags != 0) print_seed();
   }
-  void report_query(const doctest::QueryData& /*data*/) override {}
-  void test_run_start() override {}
-  void test_run_end(const doctest::TestRunStats& /*stats*/) override {}
-  void test_case_reenter(const doctest::TestCaseData& /*data*/) override {}
-  void test_case_exception(const doctest::TestCaseException& /*exception*/) override {}
-  void subcase_start(const doctest::SubcaseSignature& /*subcase*/) override {}
-  void subcase_end() override {}
-  void log_assert(const doctest::AssertData& /*data*/) override {}
-  void log_message(const doctest::MessageData& /*data*/) override {}
-  void test_case_skipped(const doctest::TestCaseData& /*data*/) override {}
 };
 REGISTER_LISTENER("seed", 1, SeedPrinter);
 

@@ -252,7 +252,8 @@ def main():
         for mutant in mutants:
             say(f"{mutant.number}: {mutant.key()}")
         known = {mutant.key() for mutant in mutants} | {mutant.key() for mutant, *_ in memory_orders(include, headers)}
-        unknown = [key for key in explained if key.split(":")[0] in map(str, (h.relative_to(include) for h in headers)) and key not in known]
+        files = {str(header.relative_to(include)) for header in headers}
+        unknown = [key for key in explained if key.split(":")[0] in files and key not in known]
         for key in unknown:
             print(f"explained.txt names a mutant that there is not: {key}", file=sys.stderr)
         return 1 if unknown else 0
@@ -343,7 +344,7 @@ def build(options, include, overlay, headers, folder, sources):
     subprocess.run(start + ["-x", "c++-header", str(prelude), "-o", f"{prelude}.pch"], check=True)
     main_object, cases_object, library = folder / "main.o", folder / "cases.o", folder / "libacl_rt.so"
     for source, target in ((tests / "unit/main.cpp", main_object), (LIB / "cases.cpp", cases_object)):
-        used = [source, tests / "random.hpp", LIB / "mutant.hpp"]
+        used = [source, tests / "random.hpp", tests / "listener.hpp", LIB / "mutant.hpp"]
         if not target.exists() or target.stat().st_mtime < max(f.stat().st_mtime for f in used):
             subprocess.run(plain + ["-c", str(source), "-o", str(target)], check=True)
     needs_stand_in = any(s.relative_to(tests).parts[0] != "unit" for s in sources)

@@ -562,18 +562,17 @@ class Session {
     for (std::size_t p = 0; p < ports_.size(); ++p) {
       const Port& port = tensors_[ports_[p]];
       const Bytes size = memory[p].bytes(port);
-      AnyBindings& to = *bound.bindings;
+      rondo::detail::BindingList& to = bound.bindings->list();
       const HostMemory& from = memory[p];
       if (from.session_array != nullptr) bound.arrays.push_back(from.session_array);
       if (from.device == 0) {
-        check(from.layout ? to.bind_strided(port.tensor, from.data, *from.layout)
-                          : to.bind(port.tensor, from.data, size));
+        check(from.layout ? to.bind(port.tensor, from.data, *from.layout) : to.bind(port.tensor, from.data, size));
       } else {
-        check(from.layout ? to.bind_device_strided(port.tensor, from.device, *from.layout)
-                          : to.bind_device(port.tensor, from.device, size));
+        const rondo::DevicePtr<std::byte> device{from.device};
+        check(from.layout ? to.bind(port.tensor, device, *from.layout) : to.bind(port.tensor, device, size));
       }
     }
-    for (std::size_t s = 0; s < values.size(); ++s) check(bound.bindings->state_symbol(s, values[s]));
+    for (std::size_t s = 0; s < values.size(); ++s) check(bound.bindings->list().state_symbol(s, values[s]));
     for (HostMemory& each : memory) each.take();
     bound.memory = std::move(memory);
   }
@@ -634,7 +633,7 @@ class Binding {
   [[nodiscard]] Session& self() const noexcept { return native_; }
   [[nodiscard]] const std::shared_ptr<Bound>& bound() const { return bound_; }
   [[nodiscard]] std::optional<std::string> why_copied(const py::str& name) const {
-    const char* const why = bound_->bindings->why_copied(native_.tensor_called(name));
+    const char* const why = bound_->bindings->list().why_copied(native_.tensor_called(name));
     return why == nullptr ? std::nullopt : std::optional<std::string>(why);
   }
 

@@ -45,7 +45,7 @@ rondo_code with_layout(rondo_bindings handle, rondo_tensor tensor, const int64_t
       return Status::of_tensor(Errc::invalid_argument, index(id));
     }
     const DataType type = object.session->session->interface().tensors[index(id)].type;
-    return f(*object.bindings, id, StridedLayout(size_of(type), extents, strides, rank));
+    return f(object.bindings->list(), id, StridedLayout(size_of(type), extents, strides, rank));
   });
 }
 
@@ -173,29 +173,30 @@ rondo_code rondo_bindings_destroy(rondo_bindings bindings) {
 rondo_code rondo_bind(rondo_bindings bindings, rondo_tensor tensor, void* host, size_t bytes) {
   return with_bindings(bindings, [&](BindingsObject& b) {
     if (!rondo::c::is_of(b, tensor)) return Status{Errc::wrong_tensor};
-    return b.bindings->bind(key_of(tensor).tensor(), host, Bytes{bytes});
+    return b.bindings->list().bind(key_of(tensor).tensor(), host, Bytes{bytes});
   });
 }
 rondo_code rondo_bind_read_only(rondo_bindings bindings, rondo_tensor tensor, const void* host, size_t bytes) {
   return with_bindings(bindings, [&](BindingsObject& b) {
     if (!rondo::c::is_of(b, tensor)) return Status{Errc::wrong_tensor};
-    return b.bindings->bind_read_only(key_of(tensor).tensor(), host, Bytes{bytes});
+    return b.bindings->list().bind(key_of(tensor).tensor(), host, Bytes{bytes});
   });
 }
 rondo_code rondo_bind_strided(rondo_bindings bindings, rondo_tensor tensor, void* first, const int64_t* extents,
                               const int64_t* strides, size_t rank) {
   return with_layout(bindings, tensor, extents, strides, rank,
-                     [&](auto& b, auto id, const auto& layout) { return b.bind_strided(id, first, layout); });
+                     [&](auto& b, auto id, const auto& layout) { return b.bind(id, first, layout); });
 }
 rondo_code rondo_bind_device_strided(rondo_bindings bindings, rondo_tensor tensor, uint64_t first,
                                      const int64_t* extents, const int64_t* strides, size_t rank) {
-  return with_layout(bindings, tensor, extents, strides, rank,
-                     [&](auto& b, auto id, const auto& layout) { return b.bind_device_strided(id, first, layout); });
+  return with_layout(bindings, tensor, extents, strides, rank, [&](auto& b, auto id, const auto& layout) {
+    return b.bind(id, rondo::DevicePtr<std::byte>{first}, layout);
+  });
 }
 rondo_code rondo_why_copied(rondo_bindings bindings, rondo_tensor tensor, const char** why) {
   const rondo_code code = with_bindings(bindings, [&](BindingsObject& b) {
     if (!rondo::c::is_of(b, tensor)) return Status{Errc::wrong_tensor};
-    if (why != nullptr) *why = b.bindings->why_copied(key_of(tensor).tensor());
+    if (why != nullptr) *why = b.bindings->list().why_copied(key_of(tensor).tensor());
     return Status{};
   });
   if (code != RONDO_OK || why != nullptr) return code;
@@ -206,7 +207,7 @@ rondo_code rondo_bind_device(rondo_bindings bindings, rondo_tensor tensor, uint6
   return with_bindings(bindings, [&](BindingsObject& b) {
     if (!rondo::c::is_of(b, tensor)) return Status{Errc::wrong_tensor};
     if (address == 0) return Status::of_tensor(Errc::null_memory, index(key_of(tensor).tensor()));
-    return b.bindings->bind_device(key_of(tensor).tensor(), address, Bytes{bytes});
+    return b.bindings->list().bind(key_of(tensor).tensor(), rondo::DevicePtr<std::byte>{address}, Bytes{bytes});
   });
 }
 
@@ -218,7 +219,7 @@ rondo_code rondo_state_symbol(rondo_bindings bindings, const char* symbol, int64
     if (place == symbols.end()) {
       rondo::erased::fail(Errc::invalid_argument, "rondo_state_symbol: the graph has no symbol '", symbol, "'");
     }
-    if (!object.bindings->state_symbol(static_cast<std::size_t>(place - symbols.begin()), value).ok()) {
+    if (!object.bindings->list().state_symbol(static_cast<std::size_t>(place - symbols.begin()), value).ok()) {
       rondo::erased::fail(Errc::invalid_argument, "rondo_state_symbol: ", symbol, " cannot be ", value,
                           "; pass 0 or more, or -1 to have the sizes determine it");
     }

@@ -4,12 +4,12 @@
 
 #include "graph.hpp"
 
+#include <rondo/binding/dynamic_bindings.hpp>
 #include <rondo/error.hpp>
 #include <rondo/graph/records.hpp>
 #include <rondo/memory/device_array.hpp>
 #include <rondo/session/loop_report.hpp>
 #include <rondo/session/round_ticket.hpp>
-#include <rondo/tensor/strided_layout.hpp>
 #include <rondo/types.hpp>
 
 #include <cstdint>
@@ -78,17 +78,8 @@ inline constexpr Status is_launched = Status::of_task(Errc::busy, ~std::uint32_t
 class AnyBindings {
  public:
   virtual ~AnyBindings() = default;
-  virtual Status bind(TensorId tensor, void* host, Bytes size) noexcept = 0;
-  virtual Status bind_read_only(TensorId tensor, const void* host, Bytes size) noexcept = 0;
-  /// Binds host memory with strides, which a round packs and scatters; see DynamicBindings.
-  virtual Status bind_strided(TensorId tensor, void* first, const StridedLayout& layout) noexcept = 0;
-  virtual Status bind_device(TensorId tensor, std::uint64_t address, Bytes size) noexcept = 0;
-  virtual Status bind_device_strided(TensorId tensor, std::uint64_t first, const StridedLayout& layout) noexcept = 0;
-  /// Why rounds copy what is bound; null if they do not. See DynamicBindings.
-  [[nodiscard]] virtual const char* why_copied(TensorId tensor) const noexcept = 0;
-  /// States the value of a symbol for the rounds to come; -1 takes it back. Errors: invalid_argument: the graph has no
-  /// such symbol.
-  virtual Status state_symbol(std::size_t symbol, std::int64_t value) noexcept = 0;
+  /// The DynamicBindings, to bind memory and to state symbols.
+  [[nodiscard]] virtual detail::BindingList& list() noexcept = 0;
   virtual Status run_round() noexcept = 0;
   /// Starts the round; see InFlight::submit_round and try_submit_round. A session with at most one round in flight runs
   /// it.

@@ -73,24 +73,7 @@ class BindingsOf final : public AnyBindings, private Steps<S> {
  public:
   BindingsOf(S& session, std::uint64_t& last_ticket)
       : session_{session}, last_ticket_{last_ticket}, bindings_(session) {}
-  Status bind(TensorId tensor, void* host, Bytes size) noexcept override { return bindings_.bind(tensor, host, size); }
-  Status bind_read_only(TensorId tensor, const void* host, Bytes size) noexcept override {
-    return bindings_.bind(tensor, host, size);
-  }
-  Status bind_strided(TensorId tensor, void* first, const StridedLayout& layout) noexcept override {
-    return bindings_.bind(tensor, first, layout);
-  }
-  Status bind_device(TensorId tensor, std::uint64_t address, Bytes size) noexcept override {
-    return bindings_.bind(tensor, DevicePtr<std::byte>{address}, size);
-  }
-  Status bind_device_strided(TensorId tensor, std::uint64_t first, const StridedLayout& layout) noexcept override {
-    return bindings_.bind(tensor, DevicePtr<std::byte>{first}, layout);
-  }
-  [[nodiscard]] const char* why_copied(TensorId tensor) const noexcept override { return bindings_.why_copied(tensor); }
-  Status state_symbol([[maybe_unused]] std::size_t symbol, [[maybe_unused]] std::int64_t value) noexcept override {
-    if constexpr (requires { bindings_.state_symbol(symbol, value); }) return bindings_.state_symbol(symbol, value);
-    return Status{Errc::invalid_argument};
-  }
+  [[nodiscard]] detail::BindingList& list() noexcept override { return bindings_; }
   Status run_round() noexcept override { return session_.run_round(bindings_); }
   RoundTicket submit([[maybe_unused]] bool waits) noexcept override {
     if constexpr (has_flights<S>) {

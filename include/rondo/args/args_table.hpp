@@ -6,13 +6,16 @@
 #include <rondo/args/system_slot.hpp>
 #include <rondo/args/table_shape.hpp>
 #include <rondo/detail/compiled.hpp>
-#include <rondo/detail/keyed.hpp>
 #include <rondo/graph/records.hpp>
 
 #include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
+
+namespace rondo::detail {
+struct Keyed;
+}
 
 namespace rondo::args {
 

@@ -4,6 +4,7 @@
 
 #include <rondo/args/args_table.hpp>
 #include <rondo/detail/compiled.hpp>
+#include <rondo/detail/keyed.hpp>
 #include <rondo/error.hpp>
 
 #include <algorithm>

@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -27,7 +28,21 @@ struct StridedMemory {
   std::vector<std::byte> packed{};  ///< of host memory
   DevicePtr<std::byte> block{};     ///< packed device memory
   bool is_bound = true;             ///< otherwise its packed memory is kept for another binding
+
+  /// `held`: by port, whether it is held; or empty.
+  [[nodiscard]] bool is_held(std::span<const char> held) const noexcept { return !held.empty() && held[port] != 0; }
 };
+
+/// The copy of a row between memory with strides and its packed place; `first` is the element at index 0.
+[[nodiscard]] inline DeviceCopy copy_of_row(const StridedRow& row, DevicePtr<std::byte> first,
+                                            DevicePtr<std::byte> place, bool is_in) noexcept {
+  const DevicePtr<std::byte> apart{first.address() + static_cast<std::uint64_t>(row.apart)};
+  const DevicePtr<std::byte> packed = place.offset(Bytes{row.packed});
+  const auto dense = static_cast<std::int64_t>(row.size);
+  const auto count = static_cast<std::uint64_t>(row.count);
+  return is_in ? DeviceCopy{packed, apart, Bytes{row.size}, count, dense, row.stride}
+               : DeviceCopy{apart, packed, Bytes{row.size}, count, row.stride, dense};
+}
 
 /// Copies a tensor on the device to `place`, where kernels use it, from the memory that is bound; or back, if not
 /// `is_in`. `move(copy)` makes one of the copies. @returns the status of the first that fails
@@ -38,16 +53,9 @@ Status copy_on_device(const Binding& b, DevicePtr<std::byte> place, bool is_in, 
     return move(is_in ? DeviceCopy{place, bound, Bytes{b.bytes}} : DeviceCopy{bound, place, Bytes{b.bytes}});
   }
   Status status;
-  b.strided->layout.for_each_row(
-      [&](std::int64_t apart, std::uint64_t packed, std::size_t size, std::int64_t stride, std::int64_t count) {
-        const auto dense = static_cast<std::int64_t>(size);
-        const DevicePtr<std::byte> element{b.strided->device.address() + static_cast<std::uint64_t>(apart)};
-        const DevicePtr<std::byte> dense_at = place.offset(Bytes{packed});
-        const auto pieces = static_cast<std::uint64_t>(count);
-        status = move(is_in ? DeviceCopy{dense_at, element, Bytes{size}, pieces, dense, stride}
-                            : DeviceCopy{element, dense_at, Bytes{size}, pieces, stride, dense});
-        return status.ok();
-      });
+  for (StridedRows rows(b.strided->layout); status.ok() && rows.next();) {
+    status = move(copy_of_row(rows.row(), b.strided->device, place, is_in));
+  }
   return status;
 }
 
@@ -55,11 +63,10 @@ Status copy_on_device(const Binding& b, DevicePtr<std::byte> place, bool is_in, 
 class StridedList {
  public:
   /// Packs the host memory that the round reads, except for ports that are held.
-  template <class IsHeld>
-  void pack(const IsHeld& is_held) noexcept {
+  void pack(std::span<const char> held) noexcept {
     for (StridedMemory& m : list) {
       const bool is_read = copies_in(m.direction) || is_carried_in_args(m.direction);
-      if (m.is_bound && is_read && m.host != nullptr && !is_held(m.port)) m.layout.pack(m.packed.data(), m.host);
+      if (m.is_bound && is_read && m.host != nullptr && !m.is_held(held)) m.layout.pack(m.packed.data(), m.host);
     }
   }
   /// Scatters what the round wrote to host memory.

@@ -4,7 +4,7 @@
 
 #include <rondo/detail/compiled.hpp>
 #include <rondo/error.hpp>
-#include <rondo/graph/analysis.hpp>
+#include <rondo/graph/loop_order.hpp>
 #include <rondo/graph/task_graph.hpp>
 
 #include <algorithm>
@@ -13,6 +13,9 @@
 #include <span>
 #include <string_view>
 #include <vector>
+#if RONDO_HAS_BODIES
+#include <rondo/graph/analysis.hpp>
+#endif
 
 /// Converts a symbolic graph to a plain one; usable in constant expressions.
 namespace rondo::graph {

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <rondo/detail/keyed.hpp>
 #include <rondo/error.hpp>
 #include <rondo/graph/records.hpp>
 
@@ -14,7 +13,10 @@
 
 namespace rondo {
 class TaskGraph;
+namespace detail {
+struct Keyed;
 }
+}  // namespace rondo
 
 /// The code of set-up that few graphs need. The calls that add tensors or tasks which need it set pointers to it, so
 /// programs without these calls do not contain it. Constant expressions call the functions directly.

@@ -60,6 +60,10 @@ struct TensorRecord {
   RoundValue value{};            ///< for a session_value
 
   [[nodiscard]] constexpr bool is_symbolic() const noexcept { return symbolic != not_symbolic; }
+  /// Whether it can have this many bytes.
+  [[nodiscard]] constexpr bool may_have(Bytes size) const noexcept {
+    return is_symbolic() ? size.value % size_of(type) == 0 : size.value == bytes;
+  }
   [[nodiscard]] constexpr bool is_view() const noexcept { return view_of != no_alias; }
   /// The offset of a view in its source, in bytes; 0 for other tensors.
   [[nodiscard]] constexpr std::uint64_t view_offset() const noexcept { return view_first * size_of(type); }

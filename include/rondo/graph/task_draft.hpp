@@ -4,12 +4,14 @@
 
 #include <rondo/graph/call_sessions.hpp>
 #include <rondo/graph/task_graph_impl.hpp>
-#include <rondo/graph/zeroed.hpp>
 
 #include <algorithm>
 #include <memory>
 #include <type_traits>
 #include <vector>
+#if RONDO_HAS_BODIES
+#include <rondo/graph/zeroed.hpp>
+#endif
 
 /// The implementation of TaskGraph::add(): the bodies of Draft. Include task_graph.hpp instead.
 namespace rondo {

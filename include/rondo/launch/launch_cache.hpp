@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <rondo/detail/compiled.hpp>
 #include <rondo/error.hpp>
 #include <rondo/launch/shape_key.hpp>
 
@@ -35,6 +36,103 @@ struct Counts {
   std::uint64_t evictions = 0;      ///< entries removed to make room
 };
 
+/// The part of LaunchCache that does not depend on the type of its entries: a table of keys, and their order of use.
+class LaunchTable {
+ public:
+  LaunchTable(const LaunchTable&) = delete;
+  LaunchTable& operator=(const LaunchTable&) = delete;
+  void forget_last() noexcept {
+    last_ = nullptr;
+    last_size_ = SIZE_MAX;
+  }
+  [[nodiscard]] std::size_t size() const noexcept { return size_; }
+
+ protected:
+  /// A link of the list in order of use, a ring that `ends_` closes.
+  struct Link {
+    Link* newer;
+    Link* older;
+  };
+  /// Precedes an entry; the words of the key follow the entry.
+  struct Node : Link {
+    std::uint64_t hash;
+    std::size_t size;  ///< the size of the key, in words
+  };
+  /// A cell of the hash table, which has linear probing and is at most half full. Inserting into it allocates nothing,
+  /// so it cannot fail; no container of the standard library offers both.
+  struct Cell {
+    std::uint64_t hash;
+    Node* node;  // nullptr: empty
+  };
+
+  /// `node_bytes`: the bytes of a node with its entry.
+  LaunchTable(std::size_t capacity, std::size_t most_words, std::size_t node_bytes, std::align_val_t alignment)
+      : cells_(std::bit_ceil(2 * capacity)),
+        most_words_{most_words},
+        node_bytes_{node_bytes},
+        alignment_{alignment},
+        capacity_{capacity},
+        mask_{cells_.size() - 1} {}
+  /// There are no nodes any more.
+  ~LaunchTable() { give_back(spare_); }
+
+  /// The node with this key, which is the last one found then; or nullptr.
+  Node* find_node(std::uint64_t hash, KeyView key) noexcept;
+  /// The node that makes room for one more; nullptr if there is room.
+  [[nodiscard]] Node* victim() const noexcept {
+    return size_ < capacity_ ? nullptr : static_cast<Node*>(ends_.newer);  // the oldest
+  }
+  /// @throws Error if the key has too many words
+  void check_size(KeyView key) const;
+  /// Makes sure that there is spare memory for a node. @throws std::bad_alloc
+  void reserve_spare();
+  /// Adds a node, which was built in the spare memory.
+  void insert_node(Node& node, std::uint64_t hash, KeyView key) noexcept;
+  void erase_node(Node& node) noexcept;
+  /// Keeps the memory of a node for the next one, if none is kept yet.
+  void reuse(Node& node) noexcept { spare_ == nullptr ? void(spare_ = &node) : give_back(&node); }
+  void forget_all() noexcept {
+    size_ = 0;
+    ends_ = {&ends_, &ends_};
+    forget_last();
+  }
+
+  /// The size of the last entry's key, or SIZE_MAX while there is no last entry, so that one comparison answers both
+  /// questions.
+  std::size_t last_size_ = SIZE_MAX;
+  Node* last_ = nullptr;
+  std::vector<Cell> cells_;
+  void* spare_ = nullptr;  ///< memory for the next node
+
+ private:
+  [[nodiscard]] std::uint64_t* words_of(Node& node) const noexcept {
+    return reinterpret_cast<std::uint64_t*>(reinterpret_cast<std::byte*>(&node) + node_bytes_);
+  }
+  void remember(Node& node) noexcept {
+    last_ = &node;
+    last_size_ = node.size;
+  }
+  void link_as_newest(Node& node) noexcept {
+    node.newer = &ends_;
+    node.older = ends_.older;
+    ends_.older->newer = &node;
+    ends_.older = &node;
+  }
+  static void unlink(Node& node) noexcept {
+    node.newer->older = node.older;
+    node.older->newer = node.newer;
+  }
+  void give_back(void* memory) const noexcept { ::operator delete(memory, alignment_); }
+
+  std::size_t most_words_;
+  std::size_t node_bytes_;
+  std::align_val_t alignment_;
+  std::size_t capacity_;
+  std::size_t mask_;  ///< the number of cells minus 1
+  std::size_t size_ = 0;
+  Link ends_{&ends_, &ends_};  ///< `newer` is the oldest entry, `older` the newest
+};
+
 /// Maps the shapes of a round to the entry that holds what its launch needs. The last entry found is compared first;
 /// otherwise the hash of the key finds it in a flat table. Full keys are compared in either case.
 ///
@@ -48,16 +146,12 @@ struct Counts {
 ///     Entry* entry = cache.find(key);
 ///     if (entry == nullptr) entry = &cache.insert(key, [&] { return plan(graph, shapes); });
 template <class Entry, class Capacity = Lru<100>, class Count = NoCounts>
-class LaunchCache {
+class LaunchCache : public LaunchTable {
  public:
   /// Creates a cache for keys of at most `most_words` words.
-  explicit LaunchCache(std::size_t most_words) : most_words_{most_words} {}
-  LaunchCache(const LaunchCache&) = delete;
-  LaunchCache& operator=(const LaunchCache&) = delete;
-  ~LaunchCache() {
-    clear();
-    give_back(spare_);
-  }
+  explicit LaunchCache(std::size_t most_words)
+      : LaunchTable(Capacity::capacity, most_words, sizeof(EntryNode), std::align_val_t{alignof(EntryNode)}) {}
+  ~LaunchCache() { clear(); }
 
   [[nodiscard, gnu::always_inline]] Entry* find(KeyView key) noexcept {
     Entry* const last = find_last(key);
@@ -65,25 +159,24 @@ class LaunchCache {
   }
   /// Returns the entry that was found last if it has this key; otherwise nullptr: call find_in_table() then.
   [[nodiscard, gnu::always_inline]] Entry* find_last(KeyView key) noexcept {
-    if (key.size() == last_size_ && same_words(key.data(), last_->words(), key.size())) {
-      if constexpr (counts_lookups) ++count_.hits_on_last;
-      return &last_->entry;
+    if (key.size() == last_size_) {
+      EntryNode& last = static_cast<EntryNode&>(*last_);
+      if (same_words(key.data(), reinterpret_cast<const std::uint64_t*>(&last + 1), key.size())) {
+        if constexpr (counts_lookups) ++count_.hits_on_last;
+        return &last.entry;
+      }
     }
     return nullptr;
   }
   /// Returns the entry with this key, or nullptr, without comparing the last entry first. Not inlined, so that callers
   /// that try the last entry first need not save registers.
   [[nodiscard, gnu::noinline]] Entry* find_in_table(KeyView key) noexcept {
-    if (Node* const node = look_up(hash_of(key.data(), key.size()), key)) {
+    if (Node* const node = find_node(hash_of(key.data(), key.size()), key)) {
       if constexpr (counts_lookups) ++count_.hits_in_table;
-      return &use(*node);
+      return &static_cast<EntryNode*>(node)->entry;
     }
     if constexpr (counts_lookups) ++count_.misses;
     return nullptr;
-  }
-  void forget_last() noexcept {
-    last_ = nullptr;
-    last_size_ = SIZE_MAX;
   }
 
   /// Returns the entry with this key; if there is none, builds one in place from the result of `make()`. In a full
@@ -92,165 +185,114 @@ class LaunchCache {
   template <std::invocable Make>
     requires std::same_as<std::invoke_result_t<Make&>, Entry>
   Entry& insert(KeyView key, Make&& make) {
-    if (key.size() > most_words_) refuse(key.size());
+    check_size(key);
     const std::uint64_t hash = hash_of(key.data(), key.size());
-    if (Node* const known = look_up(hash, key)) return use(*known);
-
-    Node* const victim = size_ < Capacity::capacity ? nullptr : static_cast<Node*>(ends_.newer);  // the oldest
-    Node* const node = build(hash, key, make);
+    if (Node* const known = find_node(hash, key)) return static_cast<EntryNode*>(known)->entry;
+    reserve_spare();
+    auto* const made = ::new (spare_) EntryNode(make);
     // Nothing below throws.
-    if (victim != nullptr) {
-      erase(*victim);
+    spare_ = nullptr;
+    if (Node* const oldest = victim()) {
+      erase_node(*oldest);
+      destroy(*oldest);
       if constexpr (counts_lookups) ++count_.evictions;
     }
-    std::size_t i = hash & mask_;
-    while (cells_[i].node != nullptr) i = (i + 1) & mask_;
-    cells_[i] = {hash, node};
-    ++size_;
-    link_as_newest(*node);
-    remember(*node);
-    return node->entry;
+    insert_node(*made, hash, key);
+    return made->entry;
   }
 
   void clear() noexcept {
     for (Cell& cell : cells_) {
       if (Node* const node = std::exchange(cell.node, nullptr)) destroy(*node);
     }
-    size_ = 0;
-    ends_ = {&ends_, &ends_};
-    forget_last();
+    forget_all();
   }
 
   /// Calls f(entry) for each entry, in no particular order.
   template <class F>
   void for_each(F f) {
     for (const Cell& cell : cells_) {
-      if (cell.node != nullptr) f(cell.node->entry);
+      if (cell.node != nullptr) f(static_cast<EntryNode*>(cell.node)->entry);
     }
   }
 
-  [[nodiscard]] std::size_t size() const noexcept { return size_; }
   [[nodiscard]] const Count& counts() const noexcept { return count_; }
 
  private:
   static constexpr bool counts_lookups = std::is_same_v<Count, Counts>;
-  /// A link of the list in order of use, a ring that `ends_` closes.
-  struct Link {
-    Link* newer;
-    Link* older;
-  };
-  struct Node : Link {
+  struct EntryNode : Node {
     template <class Make>
-    Node(std::uint64_t hash_, KeyView key, Make& make) : Link{}, hash{hash_}, size{key.size()}, entry{make()} {
-      std::copy_n(key.data(), size, words());
-    }
-    [[nodiscard]] std::uint64_t* words() noexcept { return reinterpret_cast<std::uint64_t*>(this + 1); }
-
-    std::uint64_t hash;
-    std::size_t size;  ///< the size of the key, in words
+    explicit EntryNode(Make& make) : Node{}, entry{make()} {}
     Entry entry;
   };
-  /// A cell of the hash table, which has linear probing and is at most half full. Inserting into it allocates nothing,
-  /// so it cannot fail; no container of the standard library offers both.
-  struct Cell {
-    std::uint64_t hash;
-    Node* node;  // nullptr: empty
-  };
 
-  [[nodiscard]] Node* look_up(std::uint64_t hash, KeyView key) const noexcept {
-    const Cell* const cells = cells_.data();
-    for (std::size_t i = hash & mask_; cells[i].node != nullptr; i = (i + 1) & mask_) {
-      Node& node = *cells[i].node;
-      if (cells[i].hash != hash || node.size != key.size()) continue;
-      if (same_words(key.data(), node.words(), key.size())) return &node;
-    }
-    return nullptr;
+  void destroy(Node& node) noexcept {
+    static_cast<EntryNode&>(node).~EntryNode();
+    reuse(node);
   }
 
-  Entry& use(Node& node) noexcept {
+  [[no_unique_address]] Count count_;
+};
+
+#if RONDO_HAS_BODIES
+RONDO_INLINE LaunchTable::Node* LaunchTable::find_node(std::uint64_t hash, KeyView key) noexcept {
+  const Cell* const cells = cells_.data();
+  for (std::size_t i = hash & mask_; cells[i].node != nullptr; i = (i + 1) & mask_) {
+    Node& node = *cells[i].node;
+    if (cells[i].hash != hash || node.size != key.size() || !same_words(key.data(), words_of(node), key.size())) {
+      continue;
+    }
     if (&node != last_) {
       unlink(node);
       link_as_newest(node);
     }
     remember(node);
-    return node.entry;
+    return &node;
   }
+  return nullptr;
+}
 
-  void remember(Node& node) noexcept {
-    last_ = &node;
-    last_size_ = node.size;
+RONDO_INLINE void LaunchTable::check_size(KeyView key) const {
+  if (key.size() <= most_words_) return;
+  throw Error{Errc::invalid_argument,
+              Error::Text{"a key of ", key.size(), " words for a launch cache whose keys have at most ", most_words_,
+                          "; append only the words of one round"}};
+}
+
+RONDO_INLINE void LaunchTable::reserve_spare() {
+  if (spare_ == nullptr) spare_ = ::operator new(node_bytes_ + most_words_ * sizeof(std::uint64_t), alignment_);
+}
+
+RONDO_INLINE void LaunchTable::insert_node(Node& node, std::uint64_t hash, KeyView key) noexcept {
+  node.hash = hash;
+  node.size = key.size();
+  std::copy_n(key.data(), key.size(), words_of(node));
+  std::size_t i = hash & mask_;
+  while (cells_[i].node != nullptr) i = (i + 1) & mask_;
+  cells_[i] = {hash, &node};
+  ++size_;
+  link_as_newest(node);
+  remember(node);
+}
+
+RONDO_INLINE void LaunchTable::erase_node(Node& node) noexcept {
+  unlink(node);
+  std::size_t hole = node.hash & mask_;
+  while (cells_[hole].node != &node) hole = (hole + 1) & mask_;
+  // Moves later cells back, so that probe sequences stay short after any number of evictions (Knuth, The Art of
+  // Computer Programming 3, 6.4, algorithm R).
+  for (std::size_t i = (hole + 1) & mask_; cells_[i].node != nullptr; i = (i + 1) & mask_) {
+    // A cell may move back into the hole unless the hole lies before its home position.
+    const std::size_t from_home = (i - (cells_[i].hash & mask_)) & mask_;
+    const std::size_t from_hole = (i - hole) & mask_;
+    if (from_home < from_hole) continue;
+    cells_[hole] = cells_[i];
+    hole = i;
   }
-
-  void link_as_newest(Node& node) noexcept {
-    node.newer = &ends_;
-    node.older = ends_.older;
-    ends_.older->newer = &node;
-    ends_.older = &node;
-  }
-  void unlink(Node& node) noexcept {
-    node.newer->older = node.older;
-    node.older->newer = node.newer;
-  }
-
-  [[noreturn]] void refuse(std::size_t words) const {
-    throw Error{Errc::invalid_argument,
-                Error::Text{"a key of ", words, " words for a launch cache whose keys have at most ", most_words_,
-                            "; append only the words of one round"}};
-  }
-
-  template <class Make>
-  [[nodiscard]] Node* build(std::uint64_t hash, KeyView key, Make& make) {
-    // If make() throws, the memory is kept for the next entry.
-    if (spare_ == nullptr) {
-      spare_ = ::operator new(sizeof(Node) + most_words_ * sizeof(std::uint64_t), std::align_val_t{alignof(Node)});
-    }
-    Node* const node = ::new (spare_) Node(hash, key, make);
-    spare_ = nullptr;
-    return node;
-  }
-
-  void erase(Node& node) noexcept {
-    unlink(node);
-    std::size_t hole = node.hash & mask_;
-    while (cells_[hole].node != &node) hole = (hole + 1) & mask_;
-    // Moves later cells back, so that probe sequences stay short after any number of evictions (Knuth, The Art of
-    // Computer Programming 3, 6.4, algorithm R).
-    for (std::size_t i = (hole + 1) & mask_; cells_[i].node != nullptr; i = (i + 1) & mask_) {
-      // A cell may move back into the hole unless the hole lies before its home position.
-      const std::size_t from_home = (i - (cells_[i].hash & mask_)) & mask_;
-      const std::size_t from_hole = (i - hole) & mask_;
-      if (from_home < from_hole) continue;
-      cells_[hole] = cells_[i];
-      hole = i;
-    }
-    cells_[hole].node = nullptr;
-    --size_;
-    if (last_ == &node) forget_last();
-    destroy(node);
-  }
-
-  void destroy(Node& node) noexcept {
-    node.~Node();
-    if (spare_ == nullptr) {
-      spare_ = &node;
-    } else {
-      give_back(&node);
-    }
-  }
-
-  static void give_back(void* memory) noexcept { ::operator delete(memory, std::align_val_t{alignof(Node)}); }
-
-  std::size_t most_words_;
-  /// The size of the last entry's key, or SIZE_MAX while there is no last entry, so that one comparison answers both
-  /// questions.
-  std::size_t last_size_ = SIZE_MAX;
-  Node* last_ = nullptr;
-  static constexpr std::size_t mask_ = std::bit_ceil(2 * Capacity::capacity) - 1;  ///< the number of cells minus 1
-  std::vector<Cell> cells_ = std::vector<Cell>(mask_ + 1);
-  std::size_t size_ = 0;
-  void* spare_ = nullptr;
-  Link ends_{&ends_, &ends_};  ///< `newer` is the oldest entry, `older` the newest
-  [[no_unique_address]] Count count_;
-};
+  cells_[hole].node = nullptr;
+  --size_;
+  if (last_ == &node) forget_last();
+}
+#endif
 
 }  // namespace rondo::launch

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <rondo/detail/compiled.hpp>
 #include <rondo/error.hpp>
 #include <rondo/graph/task_graph.hpp>
 
@@ -41,6 +42,17 @@ struct BoundSize {
   const Shape* shape = nullptr;  ///< the shape as stated; null if none was stated
 };
 
+/// The values of the graph's symbols for which the tensors have these sizes. `given_values`: by number, not_stated for
+/// those to be found; may be empty.
+/// @throws Error invalid_argument, wrong_size: names the symbol or tensor and the values that contradict each other
+[[nodiscard]] RONDO_INLINE std::vector<std::int64_t> solve(const TaskGraph& graph, std::span<const BoundSize> sizes,
+                                                           std::span<const std::int64_t> given_values = {});
+
+/// Returns the values of a graph's symbols, by number, from pairs of symbol and value. @throws Error invalid_argument
+[[nodiscard]] RONDO_INLINE std::vector<std::int64_t> values_of(
+    const TaskGraph& graph, std::initializer_list<std::pair<Dim, std::int64_t>> symbols);
+
+#if RONDO_HAS_BODIES
 namespace detail {
 
 class Solver {
@@ -167,17 +179,13 @@ class Solver {
 
 }  // namespace detail
 
-/// The values of the graph's symbols for which the tensors have these sizes. `given_values`: by number, not_stated for
-/// those to be found; may be empty.
-/// @throws Error invalid_argument, wrong_size: names the symbol or tensor and the values that contradict each other
-[[nodiscard]] inline std::vector<std::int64_t> solve(const TaskGraph& graph, std::span<const BoundSize> sizes,
-                                                     std::span<const std::int64_t> given_values = {}) {
+RONDO_INLINE std::vector<std::int64_t> solve(const TaskGraph& graph, std::span<const BoundSize> sizes,
+                                             std::span<const std::int64_t> given_values) {
   return detail::Solver(graph).run(sizes, given_values);
 }
 
-/// Returns the values of a graph's symbols, by number, from pairs of symbol and value. @throws Error invalid_argument
-[[nodiscard]] inline std::vector<std::int64_t> values_of(const TaskGraph& graph,
-                                                         std::initializer_list<std::pair<Dim, std::int64_t>> symbols) {
+RONDO_INLINE std::vector<std::int64_t> values_of(const TaskGraph& graph,
+                                                 std::initializer_list<std::pair<Dim, std::int64_t>> symbols) {
   std::vector<std::int64_t> values(graph.symbols().size(), not_stated);
   for (const auto& [dim, value] : symbols) {
     const auto s = static_cast<std::size_t>(dim.as_symbol());  // -1 is out of range
@@ -194,6 +202,7 @@ class Solver {
   }
   return values;
 }
+#endif
 
 }  // namespace rondo::launch
 

@@ -199,6 +199,8 @@ class Instance {
             is_carried_in_args(record(p).direction));
   }
   [[nodiscard]] bool is_held(std::size_t p) const noexcept { return held_[p] != 0; }
+  /// By port: whether the input is held.
+  [[nodiscard]] std::span<const char> held() const noexcept { return graph::span_of(held_); }
   [[nodiscard]] std::size_t port_count() const noexcept { return held_.size(); }
   /// Holds the input of a port as it is in `last`, this or another instance, or releases it.
   void set_held(std::size_t p, bool is_held, Instance& last) noexcept;

@@ -218,11 +218,10 @@ class SteppedRounds : public Base {
     return instance().prepare(bindings, is_async);
   }
   /// Packs memory with strides, which finish() scatters.
-  [[gnu::cold]] Status settle_strided(DynamicBindings<Session>& bindings, ListOfRound& list) noexcept {
+  [[gnu::cold]] Status settle_strided(BindingList& bindings, ListOfRound& list) noexcept {
     strided_ = bindings.strided();
     list.strided = &strided_;
-    const auto& its = instance();
-    return this->pack(bindings, [&](std::size_t port) { return its.is_held(port); });
+    return this->pack(bindings, instance().held());
   }
 
   // --- the further steps, for Round

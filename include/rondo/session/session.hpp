@@ -201,8 +201,7 @@ class Session : public SessionBase<Derived, P, Policies> {
     const auto run = [&] { return its.run(channel, round_observer(), settle, bindings.list()); };
     if (bindings.is_settled()) [[likely]]
       return run();
-    const auto is_held = [&](std::size_t port) { return its.is_held(port); };
-    return Root::template run_packed<Channel>(slot, bindings, is_held, run);
+    return Root::template run_packed<Channel>(slot, bindings, its.held(), run);
   }
   /// Checks whether these bindings belong to this session.
   [[nodiscard]] Status take(const DynamicBindings<Derived>& bindings) const noexcept {

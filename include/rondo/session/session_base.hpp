@@ -279,25 +279,24 @@ class SessionBase {
     if (found == memory::Staleness::none) return {};
     return derived().refuse_stale(index(tensor), found);
   }
-  /// Packs memory with strides for a round, except where `is_held(port)`. Errors: unbound_tensor,
-  /// stale_memory; and those of the platform
-  template <class IsHeld>
-  Status pack(DynamicBindings<Derived>& bindings, const IsHeld& is_held) noexcept {
+  /// Packs memory with strides for a round, except for ports that are held. `held`: by port, or empty. Errors:
+  /// unbound_tensor, stale_memory; and those of the platform
+  Status pack(BindingList& bindings, std::span<const char> held) noexcept {
     if (const std::shared_ptr<StridedList> strided = bindings.strided(); strided != nullptr) {
       for (const StridedMemory& m : strided->list) {
-        if (!m.is_bound || is_held(m.port)) continue;
+        if (!m.is_bound || m.is_held(held)) continue;
         const TensorId tensor = bindings.bound()[m.port].key.tensor();
         if (const Status status = check_strided(tensor, m.host, m.device, m.layout); !status) return status;
       }
     }
-    return bindings.settle(is_held);
+    return bindings.settle(held);
   }
   /// Runs a round of DynamicBindings with memory that has strides, or with a tensor that is not bound: `run()` runs it
-  /// with packed memory. `is_held(port)`: as in pack().
-  template <class Channel, class IsHeld, class Run>
-  [[gnu::cold, gnu::noinline]] Status run_packed([[maybe_unused]] std::size_t slot, DynamicBindings<Derived>& bindings,
-                                                 const IsHeld& is_held, const Run& run) noexcept {
-    if (const Status status = pack(bindings, is_held); !status) return status;
+  /// with packed memory. `held`: as in pack().
+  template <class Channel, class Run>
+  [[gnu::cold, gnu::noinline]] Status run_packed([[maybe_unused]] std::size_t slot, BindingList& bindings,
+                                                 std::span<const char> held, const Run& run) noexcept {
+    if (const Status status = pack(bindings, held); !status) return status;
     const Status status = run();
     if (!status) return status;
     if constexpr (Channel::is_synchronous) {

@@ -136,10 +136,9 @@ class ShapedSession : public detail::SessionBase<ShapedSession<P, Policies, Capa
   /// Returns wrong_size unless a tensor can have this many bytes, and wrong_tensor if the graph has no such tensor.
   Status check_bytes(TensorId tensor, Bytes size) noexcept {
     if (index(tensor) >= graph_.tensors().size()) return Status{Errc::wrong_tensor};
-    const graph::TensorRecord& record = graph_.tensors()[index(tensor)];
+    if (graph_.tensors()[index(tensor)].may_have(size)) return {};
     shared_.refusal_detail = size.value;
-    const bool fits = record.is_symbolic() ? size.value % size_of(record.type) == 0 : size.value == record.bytes;
-    return fits ? Status{} : without_text(Status::of_tensor(Errc::wrong_size, index(tensor)));
+    return without_text(Status::of_tensor(Errc::wrong_size, index(tensor)));
   }
 
   /// Returns a sentence for a status of this session that names the tensor or task, symbols and values.
@@ -196,9 +195,8 @@ class ShapedSession : public detail::SessionBase<ShapedSession<P, Policies, Capa
   /// For bindings known only at run time.
   template <class Channel, class Settle>
   Status run_on(Channel channel, std::uint32_t slot, Settle settle, DynamicBindings<ShapedSession>& bindings) noexcept;
-  template <class Channel, class Settle>
-  Status run_dynamic(Channel channel, std::uint32_t slot, Settle settle,
-                     DynamicBindings<ShapedSession>& bindings) noexcept;
+  /// Takes the sizes of these bindings, and the symbols if any is stated, as the key of a round.
+  launch::KeyView key_of(std::span<const detail::Binding> list, std::span<const std::int64_t> symbols) noexcept;
 
   template <class Channel, class Settle, BoundPair... B>
   [[gnu::always_inline]] Status run_entry(Channel channel, std::uint32_t slot, Settle settle, launch::KeyView key,

@@ -59,18 +59,29 @@ Status ShapedSession<P, Policies, Capacity, Depth>::run_on(Channel channel, std:
                                                            DynamicBindings<ShapedSession>& bindings) noexcept {
   if (const Status status = refusal(); !status) return status;
   if (!bindings.are_of(*this)) return without_text(Status{Errc::wrong_tensor});
-  const auto run = [&] { return run_dynamic(channel, slot, settle, bindings); };
+  const auto run = [&]() -> Status {
+    const std::span<detail::Binding> list = bindings.list();
+    const std::span<const std::int64_t> symbols = bindings.stated_symbols();
+    const launch::KeyView key = key_of(list, symbols);
+    std::unique_ptr<Entry>* found = entries_.find_last(key);
+    if (found == nullptr) {
+      if (const Status s = change_shape(key, sizes_, symbols, found); !s) return s;
+    }
+    Entry& entry = **found;
+    if constexpr (!Channel::is_synchronous) in_slot_[slot] = &entry;
+    round_observer().enters(Phase::bind);
+    const Status status = entry.instances()[slot].run(channel, round_observer(), settle, list);
+    if (!status.ok()) explain_failure(entry, status);
+    return status;
+  };
   if (bindings.is_settled()) [[likely]]
     return run();
-  return Base::template run_packed<Channel>(slot, bindings, [](std::size_t) { return false; }, run);
+  return Base::template run_packed<Channel>(slot, bindings, {}, run);
 }
 
 template <Platform P, class Policies, class Capacity, std::size_t Depth>
-template <class Channel, class Settle>
-Status ShapedSession<P, Policies, Capacity, Depth>::run_dynamic(Channel channel, std::uint32_t slot, Settle settle,
-                                                                DynamicBindings<ShapedSession>& bindings) noexcept {
-  const std::span<detail::Binding> list = bindings.list();
-  const std::span<const std::int64_t> symbols = bindings.stated_symbols();
+launch::KeyView ShapedSession<P, Policies, Capacity, Depth>::key_of(std::span<const detail::Binding> list,
+                                                                    std::span<const std::int64_t> symbols) noexcept {
   std::size_t words = 0;
   for (std::size_t b = 0; b < list.size(); ++b) {
     const std::uint32_t t = index(list[b].key.tensor());
@@ -79,17 +90,7 @@ Status ShapedSession<P, Policies, Capacity, Depth>::run_dynamic(Channel channel,
     for (std::size_t d = 0; d < max_rank && !symbols.empty(); ++d) size_words_[words++] = ~std::uint64_t{0};
   }
   for (const std::int64_t value : symbols) size_words_[words++] = static_cast<std::uint64_t>(value);
-  const launch::KeyView key{size_words_.data(), words};
-  std::unique_ptr<Entry>* found = entries_.find_last(key);
-  if (found == nullptr) {
-    if (const Status s = change_shape(key, sizes_, symbols, found); !s) return s;
-  }
-  Entry& entry = **found;
-  if constexpr (!Channel::is_synchronous) in_slot_[slot] = &entry;
-  round_observer().enters(Phase::bind);
-  const Status status = entry.instances()[slot].run(channel, round_observer(), settle, list);
-  if (!status.ok()) explain_failure(entry, status);
-  return status;
+  return {size_words_.data(), words};
 }
 
 template <Platform P, class Policies, class Capacity, std::size_t Depth>

@@ -10,6 +10,10 @@
 
 namespace rondo {
 
+namespace detail {
+class StridedRows;
+}
+
 /// The places of a tensor's elements in memory that is not contiguous: the extents, outermost first, and along each
 /// dimension the bytes from one element to the next, as NumPy has them. A stride may be negative, or zero for an input
 /// that is broadcast. Elements need not be aligned.
@@ -38,17 +42,13 @@ class StridedLayout {
   /// The bytes from the first element to the end of the highest one.
   [[nodiscard]] std::uint64_t bytes_after() const noexcept { return after_; }
 
-  /// Calls `visit(apart, packed, size, stride, count)` for each row until it returns false, and returns whether it
-  /// returned true for all. A row is `count` pieces of `size` bytes, which are `stride` bytes apart, and follow each
-  /// other in packed memory; `apart` and `packed` are the offsets of its first one, in bytes.
-  template <class Visit>
-  bool for_each_row(const Visit& visit) const noexcept;
   /// Copies the elements at `from`, the address of the first one, to packed memory at `to`.
   void pack(std::byte* to, const std::byte* from) const noexcept;
   /// Copies packed elements at `from` to their places; `to` is the address of the first one.
   void scatter(std::byte* to, const std::byte* from) const noexcept;
 
  private:
+  friend class detail::StridedRows;
   static constexpr std::uint64_t invalid = ~std::uint64_t{0};
   [[nodiscard]] bool is_run() const noexcept {
     return strides_[rank_ - 1] == static_cast<std::int64_t>(element_bytes_);
@@ -63,6 +63,35 @@ class StridedLayout {
   std::uint64_t after_ = 0;
 };
 
+namespace detail {
+
+/// `count` pieces of `size` bytes, which are `stride` bytes apart, and follow each other in packed memory; `apart` and
+/// `packed` are the offsets of the first one, in bytes.
+struct StridedRow {
+  std::int64_t apart = 0;
+  std::uint64_t packed = 0;
+  std::size_t size = 0;
+  std::int64_t stride = 0;
+  std::int64_t count = 0;
+};
+
+/// The rows of a valid layout: for (StridedRows rows(layout); rows.next();) use(rows.row());
+class StridedRows {
+ public:
+  explicit StridedRows(const StridedLayout& layout) noexcept;
+  /// Goes to the first row, later to the next. Returns false after the last.
+  bool next() noexcept;
+  [[nodiscard]] const StridedRow& row() const noexcept { return row_; }
+
+ private:
+  const StridedLayout& layout_;
+  std::size_t outer_ = 0;  ///< the number of dimensions outside of a row
+  bool is_first_ = true;
+  StridedRow row_;
+  std::int64_t at_[max_rank] = {};
+};
+
+}  // namespace detail
 }  // namespace rondo
 
 #include <rondo/tensor/strided_layout_impl.hpp>  // IWYU pragma: export

@@ -90,45 +90,45 @@ void copy_row_of(std::byte* apart, std::byte* packed, std::int64_t count, std::i
 }  // namespace detail
 
 RONDO_INLINE void StridedLayout::pack(std::byte* to, const std::byte* from) const noexcept {
-  for_each_row([&](std::int64_t apart, std::uint64_t packed, std::size_t size, std::int64_t stride,
-                   std::int64_t count) {
-    detail::copy_row_of<true>(const_cast<std::byte*>(from) + apart, to + packed, count, stride, size);  // NOLINT: read
-    return true;
-  });
-}
-RONDO_INLINE void StridedLayout::scatter(std::byte* to, const std::byte* from) const noexcept {
-  for_each_row([&](std::int64_t apart, std::uint64_t packed, std::size_t size, std::int64_t stride,
-                   std::int64_t count) {
-    detail::copy_row_of<false>(to + apart, const_cast<std::byte*>(from) + packed, count, stride, size);  // NOLINT: read
-    return true;
-  });
-}
-#endif
-
-template <class Visit>
-bool StridedLayout::for_each_row(const Visit& visit) const noexcept {
-  if (bytes_ == 0 || !is_valid()) return true;
-  // The innermost dimension is a row of elements, or, without gaps, the one element of a row.
-  const bool has_runs = rank_ != 0 && is_run();
-  const std::size_t size = has_runs ? static_cast<std::size_t>(extents_[rank_ - 1]) * element_bytes_ : element_bytes_;
-  const std::size_t rank = has_runs ? rank_ - 1 : rank_;
-  const std::int64_t count = rank == 0 ? 1 : extents_[rank - 1];
-  const std::int64_t stride = rank == 0 ? 0 : strides_[rank - 1];
-  std::int64_t apart = 0;
-  std::uint64_t packed = 0;
-  std::int64_t at[max_rank] = {};
-  for (;;) {
-    if (!visit(apart, packed, size, stride, count)) return false;
-    packed += static_cast<std::size_t>(count) * size;
-    std::size_t d = rank < 2 ? 0 : rank - 1;
-    for (; d != 0; --d) {
-      apart += strides_[d - 1];
-      if (++at[d - 1] != extents_[d - 1]) break;
-      apart -= extents_[d - 1] * strides_[d - 1];
-      at[d - 1] = 0;
-    }
-    if (d == 0) return true;
+  for (detail::StridedRows rows(*this); rows.next();) {
+    const detail::StridedRow& row = rows.row();
+    auto* const apart = const_cast<std::byte*>(from) + row.apart;  // NOLINT: read
+    detail::copy_row_of<true>(apart, to + row.packed, row.count, row.stride, row.size);
   }
 }
+RONDO_INLINE void StridedLayout::scatter(std::byte* to, const std::byte* from) const noexcept {
+  for (detail::StridedRows rows(*this); rows.next();) {
+    const detail::StridedRow& row = rows.row();
+    auto* const packed = const_cast<std::byte*>(from) + row.packed;  // NOLINT: read
+    detail::copy_row_of<false>(to + row.apart, packed, row.count, row.stride, row.size);
+  }
+}
+
+namespace detail {
+
+/// The innermost dimension is a row of elements, or, without gaps, the one element of a row.
+RONDO_INLINE StridedRows::StridedRows(const StridedLayout& layout) noexcept : layout_{layout} {
+  const bool has_runs = layout.rank_ != 0 && layout.is_run();
+  const std::size_t rank = has_runs ? layout.rank_ - 1 : layout.rank_;
+  row_.size = layout.element_bytes_ * (has_runs ? static_cast<std::size_t>(layout.extents_[rank]) : 1);
+  row_.count = rank == 0 ? 1 : layout.extents_[rank - 1];
+  row_.stride = rank == 0 ? 0 : layout.strides_[rank - 1];
+  outer_ = rank < 2 ? 0 : rank - 1;
+}
+
+RONDO_INLINE bool StridedRows::next() noexcept {
+  if (std::exchange(is_first_, false)) return layout_.bytes_ != 0 && layout_.is_valid();
+  row_.packed += static_cast<std::size_t>(row_.count) * row_.size;
+  for (std::size_t d = outer_; d-- != 0;) {
+    row_.apart += layout_.strides_[d];
+    if (++at_[d] != layout_.extents_[d]) return true;
+    row_.apart -= layout_.extents_[d] * layout_.strides_[d];
+    at_[d] = 0;
+  }
+  return false;
+}
+
+}  // namespace detail
+#endif
 
 }  // namespace rondo

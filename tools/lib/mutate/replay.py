@@ -34,7 +34,7 @@ REPLAYS, SEEDS, LIMIT_S = 10, 20, 120
 # The header, its text, the wrong text in its place, the test, its cases. The texts are expressions or statements.
 PLACES = [
     ("search/skyline.hpp", "std::max(highest_[2 * node], highest_[2 * node + 1])", "highest_[2 * node]", "unit/search/skyline", "*"),
-    ("tensor/strided_layout_impl.hpp", "apart -= extents_[d - 1] * strides_[d - 1];", "apart -= (extents_[d - 1] - 1) * strides_[d - 1];",
+    ("tensor/strided_layout_impl.hpp", "row_.apart -= layout_.extents_[d] * layout_.strides_[d];", "row_.apart -= (layout_.extents_[d] - 1) * layout_.strides_[d];",
      "unit/tensor/strided_layout", "Random*"),
     ("graph/connect_lanes.hpp", "lanes.place[other] < known[lanes.lane_of[other]]", "lanes.place[other] <= known[lanes.lane_of[other]]",
      "unit/graph/deal", "*random*"),

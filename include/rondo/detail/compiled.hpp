@@ -17,3 +17,17 @@
 #else
 #define RONDO_INLINE inline
 #endif
+
+// Constant expressions that build graphs, see static_graph, need the bodies of TaskGraph in their translation unit.
+// With rondo::compiled, only those have them that include static_graph.hpp before other headers of Rondo, or define
+// RONDO_STATIC_GRAPHS.
+#if RONDO_HAS_BODIES || defined(RONDO_STATIC_GRAPHS)
+#define RONDO_HAS_GRAPH_BODIES 1
+#else
+#define RONDO_HAS_GRAPH_BODIES 0
+#endif
+#if defined(RONDO_COMPILED) && !defined(RONDO_STATIC_GRAPHS)
+#define RONDO_CONSTEXPR
+#else
+#define RONDO_CONSTEXPR constexpr
+#endif

@@ -20,10 +20,11 @@
 /// Converts a symbolic graph to a plain one; usable in constant expressions.
 namespace rondo::graph {
 
+#if RONDO_HAS_GRAPH_BODIES
 /// Returns the graph, with the same handles, for these values of its symbols, by number. Tasks that write only tensors
 /// without elements, or have 0 blocks, are idle: freezing removes them. @throws Error invalid_argument, wrong_size or
 /// overflow, with the name of the tensor or task and the symbols' values
-[[nodiscard]] constexpr TaskGraph instantiate(const TaskGraph& graph, std::span<const std::int64_t> values) {
+[[nodiscard]] RONDO_CONSTEXPR TaskGraph instantiate(const TaskGraph& graph, std::span<const std::int64_t> values) {
   const auto fail = [&](Errc code, const char* what, std::string_view who, const char* wrong) {
     Error::Text text{what, " '", who, "' ", wrong, " with "};
     for (std::size_t s = 0; s < graph.symbols().size(); ++s) {
@@ -135,7 +136,7 @@ namespace rondo::graph {
     }
     if (task.blocks == 0 || (writes_any && !writes_elements)) task.idle = true;
   }
-  if (!std::is_constant_evaluated()) need_idle(result.rare_code_);
+  if (!is_constant_expression()) need_idle(result.rare_code_);
   for (std::size_t l = result.loops_.size(); l-- > 0;) {
     refuse_open_loop(result.loops_[l]);
     TaskRecord& decision = result.tasks_[result.loops_[l].decision];
@@ -150,6 +151,7 @@ namespace rondo::graph {
   }
   return result;
 }
+#endif
 
 }  // namespace rondo::graph
 

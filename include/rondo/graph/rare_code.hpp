@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <rondo/detail/compiled.hpp>
 #include <rondo/error.hpp>
 #include <rondo/graph/records.hpp>
 
@@ -9,6 +10,7 @@
 #include <exception>
 #include <memory>
 #include <span>
+#include <type_traits>
 #include <vector>
 
 namespace rondo {
@@ -22,9 +24,11 @@ struct Keyed;
 /// programs without these calls do not contain it. Constant expressions call the functions directly.
 namespace rondo::graph {
 
-constexpr TaskGraph instantiate(const TaskGraph& graph, std::span<const std::int64_t> values);
-constexpr TaskGraph with_fill(TaskGraph graph);
+RONDO_CONSTEXPR TaskGraph instantiate(const TaskGraph& graph, std::span<const std::int64_t> values);
+RONDO_CONSTEXPR TaskGraph with_fill(TaskGraph graph);
 struct Analysis;
+/// As std::is_constant_evaluated(), also for functions that are constexpr only with their bodies; see compiled.hpp.
+[[nodiscard]] constexpr bool is_constant_expression() noexcept { return std::is_constant_evaluated(); }
 /// For freezing a graph.
 struct RareCode {
   TaskGraph (*with_fill)(const TaskGraph& graph) = nullptr;

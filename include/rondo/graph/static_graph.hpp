@@ -10,6 +10,10 @@
 
 #include <cstddef>
 
+#if !RONDO_HAS_GRAPH_BODIES
+#error "rondo: with rondo::compiled, include <rondo/static_graph.hpp> first, or define RONDO_STATIC_GRAPHS"
+#endif
+
 namespace rondo {
 
 namespace graph {

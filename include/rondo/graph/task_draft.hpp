@@ -5,7 +5,6 @@
 #include <rondo/graph/call_sessions.hpp>
 #include <rondo/graph/task_graph_impl.hpp>
 
-#include <algorithm>
 #include <memory>
 #include <type_traits>
 #include <vector>
@@ -15,21 +14,6 @@
 
 /// The implementation of TaskGraph::add(): the bodies of Draft. Include task_graph.hpp instead.
 namespace rondo {
-
-constexpr void TaskGraph::Draft::add_address(std::string_view task, TensorKey key, Access access) {
-  if (!graph.has(key)) {
-    fail_task(task, {"receives a tensor of another graph; use the handles of this one"});
-  }
-  const std::uint32_t id = index(key.tensor());
-  for (const graph::ArgRecord& other : args) {
-    if (other.is_address_of(id) && (writes(other.access) || writes(access))) {
-      throw Error(Errc::invalid_argument,
-                  Error::Text{"task '", task, "' receives tensor '", graph.name(graph.tensors_[id].name),
-                              "' twice and writes it; pass it once, as InOut"});
-    }
-  }
-  args.push_back({graph::ArgRecord::Kind::address, access, id, 0});
-}
 
 template <class A>
 constexpr void TaskGraph::Draft::add_raw(std::string_view task, const A& argument) {
@@ -47,68 +31,6 @@ constexpr void TaskGraph::Draft::add_raw(std::string_view task, const A& argumen
   }
 }
 
-/// Adds the tensor's address, and its extents for a parameter of `rank` dimensions: a single dimension has all
-/// elements.
-constexpr void TaskGraph::Draft::add_tensor_here(std::string_view task, TensorKey key, const SymbolicShape* reshaped,
-                                                 Access access, std::size_t rank) {
-  add_address(task, key, access);
-  const graph::TensorRecord& tensor = graph.tensors_[index(key.tensor())];
-  const Shape& shape = reshaped != nullptr ? reshaped->plain() : tensor.shape;
-  const bool is_known = !tensor.is_symbolic() && (reshaped == nullptr || !reshaped->is_symbolic());
-  if (reshaped != nullptr && !is_known) add_reshaped(task, index(key.tensor()), *reshaped);
-  if (reshaped != nullptr && is_known) {
-    std::int64_t count = 1;
-    bool fits = shape.rank() <= max_rank;
-    for (std::size_t d = 0; d < shape.rank() && fits; ++d) {
-      fits = shape.extent(d) >= 1 && !__builtin_mul_overflow(count, shape.extent(d), &count);
-    }
-    if (!fits || static_cast<std::uint64_t>(count) != tensor.count) {
-      throw Error(Errc::wrong_size, Error::Text{"task '", task, "' takes tensor '", graph.name(tensor.name),
-                                                "' under a shape that does not hold its ", tensor.count, " elements"});
-    }
-  }
-  if (rank == 1) {
-    extents.push_back(
-        {graph::ArgRecord::Kind::extent, Access::read, index(key.tensor()), static_cast<ArgWord>(tensor.count)});
-    return;
-  }
-  if (shape.rank() != rank) {
-    throw Error(Errc::invalid_argument, Error::Text{"task '", task, "' takes a tensor of ", rank, " dimensions, but '",
-                                                    graph.name(tensor.name), "' has ", shape.rank()});
-  }
-  for (std::size_t d = 0; d < rank; ++d) {
-    extents.push_back({graph::ArgRecord::Kind::extent, Access::read, index(key.tensor()), shape.extent(d)});
-    extents.back().dimension = static_cast<std::uint8_t>(d);
-    if (reshaped == nullptr || is_known) continue;
-    extents.back().kind = graph::ArgRecord::Kind::reshaped_extent;
-    extents.back().bits = static_cast<ArgWord>(graph.symbolic_sizes_.size() + symbolic_sizes.size() - 1);
-  }
-}
-#if RONDO_HAS_BODIES
-RONDO_INLINE void TaskGraph::Draft::add_tensor_at_run_time(std::string_view task, TensorKey key,
-                                                           const SymbolicShape* reshaped, Access access,
-                                                           std::size_t rank) {
-  return add_tensor_here(task, key, reshaped, access, rank);
-}
-#endif
-constexpr void TaskGraph::Draft::add_tensor(std::string_view task, TensorKey key, const SymbolicShape* reshaped,
-                                            Access access, std::size_t rank) {
-  return std::is_constant_evaluated() ? add_tensor_here(task, key, reshaped, access, rank)
-                                      : add_tensor_at_run_time(task, key, reshaped, access, rank);
-}
-
-/// Records a shape. instantiate() checks its number of elements.
-constexpr void TaskGraph::Draft::add_reshaped(std::string_view task, std::uint32_t tensor, const SymbolicShape& shape) {
-  bool fits = shape.rank() <= max_rank;
-  for (std::size_t d = 0; d < shape.rank() && fits; ++d) {
-    if (shape.dim(d).empty()) fits = shape.extent(d) >= 1;
-    if (!shape.dim(d).empty()) graph.check_dim(shape.dim(d), "task", task, Where::current());
-  }
-  if (!fits) fail_task(task, {"takes a tensor under a shape of too many dimensions, or of an extent below 1"});
-  symbolic_sizes.push_back(
-      {graph::SymbolicSize::Of::reshape, static_cast<std::uint32_t>(graph.tasks_.size()), tensor, shape});
-}
-
 template <class P, class A>
 constexpr void TaskGraph::Draft::add_parameter(std::string_view task, const A& argument) {
   static_assert(detail::check_argument<P, A>());
@@ -120,145 +42,6 @@ constexpr void TaskGraph::Draft::add_parameter(std::string_view task, const A& a
   } else {
     add_tensor(task, argument.key, nullptr, Param::access, Param::rank);
   }
-}
-
-/// Checks that the task is the first to access the workspace. Later tasks find zeros only if each one leaves them.
-constexpr void TaskGraph::Draft::require_zeros(std::string_view task, std::uint32_t tensor, Zeroed when) const {
-  const graph::TensorRecord& record = graph.tensors_[tensor];
-  const auto fail = [&](const char* what) {
-    fail_task(task, {"wants zeros in tensor '", graph.name(record.name), "', ", what});
-  };
-  if (record.direction != Direction::workspace) fail("which is no workspace; hand it one");
-  if (record.zeroed != Zeroed::never && record.zeroed != when) {
-    fail("which is zeroed each round and once; hand it a workspace of its own");
-  }
-  if (when == Zeroed::once) return;
-  if (graph.open_loop_ != graph::TaskRecord::no_loop) {
-    fail("which is zeroed once a round, while the loop may run the task more often; zero it with a task of the loop");
-  }
-  for (const graph::ArgRecord& arg : graph.args_) {
-    if (arg.is_address_of(tensor)) fail("which a task before it touches; hand it a workspace of its own");
-  }
-}
-
-/// Records that the task may write one tensor over another, unless it takes the other more than once.
-constexpr void TaskGraph::Draft::allow_in_place(std::uint32_t out, std::uint32_t in) {
-  constexpr std::uint16_t nowhere = graph::ArgRecord::not_in_place;
-  std::uint16_t source = nowhere;
-  for (std::size_t a = 0; a < args.size() && a < nowhere; ++a) {
-    if (!args[a].is_address_of(in)) continue;
-    if (source != nowhere) return;
-    source = static_cast<std::uint16_t>(a);
-  }
-  for (graph::ArgRecord& arg : args) {
-    if (arg.is_address_of(out)) arg.in_place_of = source;
-  }
-}
-
-constexpr TaskId TaskGraph::Draft::commit_here(std::string_view name, CoreType core, Blocks blocks, KernelEntry entry,
-                                               CostEntry cost) {
-  if (name.empty()) fail_task(name, {"has no name; give its kernel one"});
-  if (blocks.count == 0) fail_task(name, {"runs as 0 blocks; it takes at least 1"});
-  if (!blocks.dim.empty()) graph.check_dim(blocks.dim, "task", name, Where::current());
-  if (block_bytes == 0) {  // without a format, the words are consecutive
-    for (const graph::ArgRecord& extent : extents) args.push_back(extent);
-    for (graph::ArgRecord& arg : args) {
-      arg.offset = block_bytes;
-      block_bytes += static_cast<std::uint32_t>(sizeof(ArgWord));
-    }
-  }
-  const auto id = static_cast<std::uint32_t>(graph.tasks_.size());
-  if (!blocks.dim.empty()) symbolic_sizes.push_back({graph::SymbolicSize::Of::blocks, id, 0, {Extent{blocks.dim}}});
-  const auto first = static_cast<std::uint32_t>(graph.args_.size());
-  // Everything that may throw comes first, so that a failed allocation leaves the graph unchanged.
-  detail::make_room(graph.tasks_, 1);
-  detail::make_room(graph.symbolic_sizes_, symbolic_sizes.size());
-  detail::make_room(graph.args_, args.size());
-  const graph::NameRef text = graph.intern(name);
-  for (const graph::SymbolicSize& size : symbolic_sizes) graph.symbolic_sizes_.push_back(size);
-  for (const graph::ArgRecord& arg : args) graph.args_.push_back(arg);
-  graph.tasks_.push_back({.name = text,
-                          .core = core,
-                          .blocks = blocks.count,
-                          .first_arg = first,
-                          .arg_count = static_cast<std::uint32_t>(args.size()),
-                          .added_as = id,
-                          .block_bytes = block_bytes,
-                          .loop = graph.open_loop_,
-                          .entry = entry,
-                          .cost = cost});
-  return TaskId{id};
-}
-#if RONDO_HAS_BODIES
-RONDO_INLINE void graph::need_fill(RareCode& code) noexcept {
-  code.with_fill = [](const TaskGraph& graph) { return with_fill(graph); };
-}
-RONDO_INLINE TaskId TaskGraph::Draft::commit_at_run_time(std::string_view name, CoreType core, Blocks blocks,
-                                                         KernelEntry entry, CostEntry cost) {
-  return commit_here(name, core, blocks, entry, cost);
-}
-#endif
-constexpr TaskId TaskGraph::Draft::commit(std::string_view name, CoreType core, Blocks blocks, KernelEntry entry,
-                                          CostEntry cost) {
-  return std::is_constant_evaluated() ? commit_here(name, core, blocks, entry, cost)
-                                      : commit_at_run_time(name, core, blocks, entry, cost);
-}
-
-/// Replaces the kernel with its wide version if 32-bit indices do not suffice.
-constexpr void TaskGraph::widen(graph::TaskRecord& task) const {
-  for (const graph::ArgRecord& arg : args_of(task)) {
-    if (task.wide_name.size == 0 || !arg.is_address() || tensors_[arg.tensor].count <= 0x7FFF'FFFF) continue;
-    task.entry = task.wide_entry;
-    task.name = task.wide_name;
-    task.cost = nullptr;
-    task.wide_name = {};
-  }
-}
-
-constexpr TaskId TaskGraph::add_laid_out(std::string_view name, CoreType core, Blocks blocks, KernelEntry entry,
-                                         const std::vector<graph::ArgRecord>& args, std::uint32_t block_bytes) {
-  if (!std::is_constant_evaluated() && entry == nullptr) fail_task(name, {"has no function; pass a void(*)(int64_t*)"});
-  if (block_bytes % 8 != 0)
-    fail_task(name, {"has an argument block of ", block_bytes, " bytes; the size must be a multiple of 8"});
-  for (const graph::ArgRecord& arg : args) {
-    const bool is_of_tensor = arg.is_address() || arg.kind == graph::ArgRecord::Kind::extent;
-    const bool is_there = !is_of_tensor || arg.tensor < tensors_.size();
-    if (!is_there || arg.offset > block_bytes || arg.width > block_bytes - arg.offset) {
-      fail_task(name, {"has a word outside of its argument block, or of no tensor of this graph"});
-    }
-  }
-  Draft draft{*this};
-  draft.args = args;
-  draft.block_bytes = block_bytes;
-  return draft.commit(name, core, blocks, entry);
-}
-
-constexpr TaskId TaskGraph::add_described(std::string_view name, CoreType core, Blocks blocks, KernelEntry entry,
-                                          std::span<const Described> arguments) {
-  Draft draft{*this};
-  for (const Described& a : arguments) {
-    if (a.kind == graph::ArgRecord::Kind::address) {
-      draft.add_tensor(name, a.tensor, a.reshaped, a.access, a.rank);
-    } else {
-      draft.args.push_back({a.kind, Access::read, 0, a.bits});
-    }
-  }
-  return draft.commit(name, core, blocks, entry);
-}
-
-/// Adds a word of a library call, which becomes part of the capture.
-constexpr void TaskGraph::Draft::add_value(std::string_view task, const Extent& value) {
-  if (value.dim.empty()) {
-    if (value.value < 0) fail_task(task, {"receives a value that is negative or above 2^63-1"});
-    args.push_back({graph::ArgRecord::Kind::constant, Access::read, 0, value.value});
-    return;
-  }
-  graph.check_dim(value.dim, "task", task, Where::current());
-  args.push_back({graph::ArgRecord::Kind::reshaped_extent, Access::read, 0,
-                  static_cast<ArgWord>(graph.symbolic_sizes_.size() + symbolic_sizes.size())});
-  args.back().dimension = 0;
-  symbolic_sizes.push_back(
-      {graph::SymbolicSize::Of::value, static_cast<std::uint32_t>(graph.tasks_.size()), 0, {value}});
 }
 
 template <class F>
@@ -350,5 +133,198 @@ constexpr TaskId TaskGraph::add_checked(Blocks blocks, detail::ParameterList<P..
     return id;
   }
 }
+
+#if RONDO_HAS_GRAPH_BODIES
+RONDO_CONSTEXPR void TaskGraph::Draft::add_address(std::string_view task, TensorKey key, Access access) {
+  if (!graph.has(key)) {
+    fail_task(task, {"receives a tensor of another graph; use the handles of this one"});
+  }
+  const std::uint32_t id = index(key.tensor());
+  for (const graph::ArgRecord& other : args) {
+    if (other.is_address_of(id) && (writes(other.access) || writes(access))) {
+      throw Error(Errc::invalid_argument,
+                  Error::Text{"task '", task, "' receives tensor '", graph.name(graph.tensors_[id].name),
+                              "' twice and writes it; pass it once, as InOut"});
+    }
+  }
+  args.push_back({graph::ArgRecord::Kind::address, access, id, 0});
+}
+
+/// Adds the tensor's address, and its extents for a parameter of `rank` dimensions: a single dimension has all
+/// elements.
+RONDO_CONSTEXPR void TaskGraph::Draft::add_tensor(std::string_view task, TensorKey key, const SymbolicShape* reshaped,
+                                                  Access access, std::size_t rank) {
+  add_address(task, key, access);
+  const graph::TensorRecord& tensor = graph.tensors_[index(key.tensor())];
+  const Shape& shape = reshaped != nullptr ? reshaped->plain() : tensor.shape;
+  const bool is_known = !tensor.is_symbolic() && (reshaped == nullptr || !reshaped->is_symbolic());
+  if (reshaped != nullptr && !is_known) add_reshaped(task, index(key.tensor()), *reshaped);
+  if (reshaped != nullptr && is_known) {
+    std::int64_t count = 1;
+    bool fits = shape.rank() <= max_rank;
+    for (std::size_t d = 0; d < shape.rank() && fits; ++d) {
+      fits = shape.extent(d) >= 1 && !__builtin_mul_overflow(count, shape.extent(d), &count);
+    }
+    if (!fits || static_cast<std::uint64_t>(count) != tensor.count) {
+      throw Error(Errc::wrong_size, Error::Text{"task '", task, "' takes tensor '", graph.name(tensor.name),
+                                                "' under a shape that does not hold its ", tensor.count, " elements"});
+    }
+  }
+  if (rank == 1) {
+    extents.push_back(
+        {graph::ArgRecord::Kind::extent, Access::read, index(key.tensor()), static_cast<ArgWord>(tensor.count)});
+    return;
+  }
+  if (shape.rank() != rank) {
+    throw Error(Errc::invalid_argument, Error::Text{"task '", task, "' takes a tensor of ", rank, " dimensions, but '",
+                                                    graph.name(tensor.name), "' has ", shape.rank()});
+  }
+  for (std::size_t d = 0; d < rank; ++d) {
+    extents.push_back({graph::ArgRecord::Kind::extent, Access::read, index(key.tensor()), shape.extent(d)});
+    extents.back().dimension = static_cast<std::uint8_t>(d);
+    if (reshaped == nullptr || is_known) continue;
+    extents.back().kind = graph::ArgRecord::Kind::reshaped_extent;
+    extents.back().bits = static_cast<ArgWord>(graph.symbolic_sizes_.size() + symbolic_sizes.size() - 1);
+  }
+}
+
+/// Records a shape. instantiate() checks its number of elements.
+RONDO_CONSTEXPR void TaskGraph::Draft::add_reshaped(std::string_view task, std::uint32_t tensor,
+                                                    const SymbolicShape& shape) {
+  bool fits = shape.rank() <= max_rank;
+  for (std::size_t d = 0; d < shape.rank() && fits; ++d) {
+    if (shape.dim(d).empty()) fits = shape.extent(d) >= 1;
+    if (!shape.dim(d).empty()) graph.check_dim(shape.dim(d), "task", task, Where::current());
+  }
+  if (!fits) fail_task(task, {"takes a tensor under a shape of too many dimensions, or of an extent below 1"});
+  symbolic_sizes.push_back(
+      {graph::SymbolicSize::Of::reshape, static_cast<std::uint32_t>(graph.tasks_.size()), tensor, shape});
+}
+
+/// Checks that the task is the first to access the workspace. Later tasks find zeros only if each one leaves them.
+RONDO_CONSTEXPR void TaskGraph::Draft::require_zeros(std::string_view task, std::uint32_t tensor, Zeroed when) const {
+  const graph::TensorRecord& record = graph.tensors_[tensor];
+  const auto fail = [&](const char* what) {
+    fail_task(task, {"wants zeros in tensor '", graph.name(record.name), "', ", what});
+  };
+  if (record.direction != Direction::workspace) fail("which is no workspace; hand it one");
+  if (record.zeroed != Zeroed::never && record.zeroed != when) {
+    fail("which is zeroed each round and once; hand it a workspace of its own");
+  }
+  if (when == Zeroed::once) return;
+  if (graph.open_loop_ != graph::TaskRecord::no_loop) {
+    fail("which is zeroed once a round, while the loop may run the task more often; zero it with a task of the loop");
+  }
+  for (const graph::ArgRecord& arg : graph.args_) {
+    if (arg.is_address_of(tensor)) fail("which a task before it touches; hand it a workspace of its own");
+  }
+}
+
+/// Records that the task may write one tensor over another, unless it takes the other more than once.
+RONDO_CONSTEXPR void TaskGraph::Draft::allow_in_place(std::uint32_t out, std::uint32_t in) {
+  constexpr std::uint16_t nowhere = graph::ArgRecord::not_in_place;
+  std::uint16_t source = nowhere;
+  for (std::size_t a = 0; a < args.size() && a < nowhere; ++a) {
+    if (!args[a].is_address_of(in)) continue;
+    if (source != nowhere) return;
+    source = static_cast<std::uint16_t>(a);
+  }
+  for (graph::ArgRecord& arg : args) {
+    if (arg.is_address_of(out)) arg.in_place_of = source;
+  }
+}
+
+RONDO_CONSTEXPR TaskId TaskGraph::Draft::commit(std::string_view name, CoreType core, Blocks blocks, KernelEntry entry,
+                                                CostEntry cost) {
+  if (name.empty()) fail_task(name, {"has no name; give its kernel one"});
+  if (blocks.count == 0) fail_task(name, {"runs as 0 blocks; it takes at least 1"});
+  if (!blocks.dim.empty()) graph.check_dim(blocks.dim, "task", name, Where::current());
+  if (block_bytes == 0) {  // without a format, the words are consecutive
+    for (const graph::ArgRecord& extent : extents) args.push_back(extent);
+    for (graph::ArgRecord& arg : args) {
+      arg.offset = block_bytes;
+      block_bytes += static_cast<std::uint32_t>(sizeof(ArgWord));
+    }
+  }
+  const auto id = static_cast<std::uint32_t>(graph.tasks_.size());
+  if (!blocks.dim.empty()) symbolic_sizes.push_back({graph::SymbolicSize::Of::blocks, id, 0, {Extent{blocks.dim}}});
+  const auto first = static_cast<std::uint32_t>(graph.args_.size());
+  // Everything that may throw comes first, so that a failed allocation leaves the graph unchanged.
+  detail::make_room(graph.tasks_, 1);
+  detail::make_room(graph.symbolic_sizes_, symbolic_sizes.size());
+  detail::make_room(graph.args_, args.size());
+  const graph::NameRef text = graph.intern(name);
+  for (const graph::SymbolicSize& size : symbolic_sizes) graph.symbolic_sizes_.push_back(size);
+  for (const graph::ArgRecord& arg : args) graph.args_.push_back(arg);
+  graph.tasks_.push_back({.name = text,
+                          .core = core,
+                          .blocks = blocks.count,
+                          .first_arg = first,
+                          .arg_count = static_cast<std::uint32_t>(args.size()),
+                          .added_as = id,
+                          .block_bytes = block_bytes,
+                          .loop = graph.open_loop_,
+                          .entry = entry,
+                          .cost = cost});
+  return TaskId{id};
+}
+/// Replaces the kernel with its wide version if 32-bit indices do not suffice.
+RONDO_CONSTEXPR void TaskGraph::widen(graph::TaskRecord& task) const {
+  for (const graph::ArgRecord& arg : args_of(task)) {
+    if (task.wide_name.size == 0 || !arg.is_address() || tensors_[arg.tensor].count <= 0x7FFF'FFFF) continue;
+    task.entry = task.wide_entry;
+    task.name = task.wide_name;
+    task.cost = nullptr;
+    task.wide_name = {};
+  }
+}
+
+RONDO_CONSTEXPR TaskId TaskGraph::add_laid_out(std::string_view name, CoreType core, Blocks blocks, KernelEntry entry,
+                                               const std::vector<graph::ArgRecord>& args, std::uint32_t block_bytes) {
+  if (!graph::is_constant_expression() && entry == nullptr)
+    fail_task(name, {"has no function; pass a void(*)(int64_t*)"});
+  if (block_bytes % 8 != 0)
+    fail_task(name, {"has an argument block of ", block_bytes, " bytes; the size must be a multiple of 8"});
+  for (const graph::ArgRecord& arg : args) {
+    const bool is_of_tensor = arg.is_address() || arg.kind == graph::ArgRecord::Kind::extent;
+    const bool is_there = !is_of_tensor || arg.tensor < tensors_.size();
+    if (!is_there || arg.offset > block_bytes || arg.width > block_bytes - arg.offset) {
+      fail_task(name, {"has a word outside of its argument block, or of no tensor of this graph"});
+    }
+  }
+  Draft draft{*this};
+  draft.args = args;
+  draft.block_bytes = block_bytes;
+  return draft.commit(name, core, blocks, entry);
+}
+
+RONDO_CONSTEXPR TaskId TaskGraph::add_described(std::string_view name, CoreType core, Blocks blocks, KernelEntry entry,
+                                                std::span<const Described> arguments) {
+  Draft draft{*this};
+  for (const Described& a : arguments) {
+    if (a.kind == graph::ArgRecord::Kind::address) {
+      draft.add_tensor(name, a.tensor, a.reshaped, a.access, a.rank);
+    } else {
+      draft.args.push_back({a.kind, Access::read, 0, a.bits});
+    }
+  }
+  return draft.commit(name, core, blocks, entry);
+}
+
+/// Adds a word of a library call, which becomes part of the capture.
+RONDO_CONSTEXPR void TaskGraph::Draft::add_value(std::string_view task, const Extent& value) {
+  if (value.dim.empty()) {
+    if (value.value < 0) fail_task(task, {"receives a value that is negative or above 2^63-1"});
+    args.push_back({graph::ArgRecord::Kind::constant, Access::read, 0, value.value});
+    return;
+  }
+  graph.check_dim(value.dim, "task", task, Where::current());
+  args.push_back({graph::ArgRecord::Kind::reshaped_extent, Access::read, 0,
+                  static_cast<ArgWord>(graph.symbolic_sizes_.size() + symbolic_sizes.size())});
+  args.back().dimension = 0;
+  symbolic_sizes.push_back(
+      {graph::SymbolicSize::Of::value, static_cast<std::uint32_t>(graph.tasks_.size()), 0, {value}});
+}
+#endif
 
 }  // namespace rondo

@@ -56,7 +56,7 @@ class TaskGraph {
   /// Sizes and Blocks may be expressions of symbols: `n * 2`, `ceil_div(n, 128)`, `max(n, m)`. Open such a graph with
   /// open_shaped(), or convert it to a plain one with instantiate(). At most 32 symbols, numbered in order. @throws
   /// Error invalid_argument, limit_exceeded
-  constexpr Dim dim(std::string_view wanted, Where where = Where::current());
+  RONDO_CONSTEXPR Dim dim(std::string_view wanted, Where where = Where::current());
   [[nodiscard]] constexpr bool is_symbolic() const noexcept { return !symbols_.empty(); }
   /// The names of the symbols, by number.
   [[nodiscard]] constexpr const std::vector<graph::NameRef>& symbols() const noexcept { return symbols_; }
@@ -97,13 +97,13 @@ class TaskGraph {
 
   /// Like input() and the others, for an element type and a direction that are known only at run time. @throws Error
   /// likewise
-  constexpr TensorKey add_tensor(std::string_view name, DataType type, Direction direction, const SymbolicShape& shape,
-                                 Where where = Where::current());
+  RONDO_CONSTEXPR TensorKey add_tensor(std::string_view name, DataType type, Direction direction,
+                                       const SymbolicShape& shape, Where where = Where::current());
 
   /// A value of `bytes` bytes that the session writes; called by the functions of launch/round_values.hpp. @throws
   /// Error invalid_argument: the name, the size, or the tensor that it describes
-  constexpr TensorKey add_value(std::string_view name, const graph::RoundValue& value, std::size_t bytes,
-                                TensorKey described = {}, Where where = Where::current());
+  RONDO_CONSTEXPR TensorKey add_value(std::string_view name, const graph::RoundValue& value, std::size_t bytes,
+                                      TensorKey described = {}, Where where = Where::current());
 
   /// `output` reuses the memory of `input`: each round binds the same memory to both, and tasks are ordered as if they
   /// were one tensor. @throws Error invalid_argument: a tensor of another graph, different sizes, or an alias already
@@ -156,7 +156,7 @@ class TaskGraph {
   /// Declares that the task's arguments cannot be refreshed: its tensors, and their aliases, keep the addresses that
   /// they have when the session is opened, for other tasks as well, and the arena does not move. A round copies device
   /// memory that it binds to them. @throws Error invalid_argument if the task is not in this graph
-  constexpr void fix_addresses(TaskId task, Where where = Where::current());
+  RONDO_CONSTEXPR void fix_addresses(TaskId task, Where where = Where::current());
 
   /// Adds a task that runs kernel K on `arguments`, one for each parameter of K::run except Block. The compiler checks
   /// types and directions. @throws Error invalid_argument if a tensor belongs to another graph, its rank is not that of
@@ -203,13 +203,13 @@ class TaskGraph {
   };
   /// Adds a task as add<K>() does, with the argument block of a K::run that has these parameters. The caller must check
   /// types and directions, which add<K>() leaves to the compiler. @throws Error as there
-  constexpr TaskId add_described(std::string_view name, CoreType core, Blocks blocks, KernelEntry entry,
-                                 std::span<const Described> arguments);
+  RONDO_CONSTEXPR TaskId add_described(std::string_view name, CoreType core, Blocks blocks, KernelEntry entry,
+                                       std::span<const Described> arguments);
 
   /// Adds a task that runs a raw kernel on a complete argument block in the layout of an args format. @throws Error
   /// invalid_argument: a tensor that does not exist, or a word outside of the block
-  constexpr TaskId add_laid_out(std::string_view name, CoreType core, Blocks blocks, KernelEntry entry,
-                                const std::vector<graph::ArgRecord>& args, std::uint32_t block_bytes);
+  RONDO_CONSTEXPR TaskId add_laid_out(std::string_view name, CoreType core, Blocks blocks, KernelEntry entry,
+                                      const std::vector<graph::ArgRecord>& args, std::uint32_t block_bytes);
 
   /// Adds a task that calls a library: `graph.add_call("gemm", {reads(a), reads(b), writes(c)}, gemm, {n})`. `call`
   /// takes a `const LibraryCall&` and returns nothing, or a code that is 0 on success. Devices with streams call it
@@ -239,7 +239,7 @@ class TaskGraph {
                         CollectiveOptions options = {});
 
   /// `after` starts only when `before` is done. @throws Error invalid_argument if either is not a task of this graph.
-  constexpr void add_edge(TaskId before, TaskId after, Where where = Where::current());
+  RONDO_CONSTEXPR void add_edge(TaskId before, TaskId after, Where where = Where::current());
 
   /// Adds a loop of the tasks that `body`, a callable without parameters, adds to this graph. They run until
   /// `condition`, a tensor of one integer or bool that they write, is not 0 at the end of a repetition, or `most`
@@ -292,15 +292,23 @@ class TaskGraph {
   /// The number by which handles identify their graph.
   [[nodiscard]] constexpr std::uint32_t tag() const noexcept { return tag_; }
   /// The tensors with their names, without tasks; valid until the graph changes.
-  [[nodiscard]] constexpr graph::GraphView interface() const noexcept;
-  [[nodiscard]] constexpr std::span<const graph::ArgRecord> args_of(const graph::TaskRecord& task) const noexcept;
+  [[nodiscard]] constexpr graph::GraphView interface() const noexcept {
+    graph::GraphView view;
+    view.tensors = graph::span_of(tensors_);
+    view.text = {text_.data(), text_.size()};
+    view.tag = tag_;
+    return view;
+  }
+  [[nodiscard]] constexpr std::span<const graph::ArgRecord> args_of(const graph::TaskRecord& task) const noexcept {
+    return {args_.data() + task.first_arg, task.arg_count};
+  }
   [[nodiscard]] constexpr std::string_view name(graph::NameRef ref) const noexcept {
     return {text_.data() + ref.begin, ref.size};
   }
 
  private:
-  friend constexpr TaskGraph graph::instantiate(const TaskGraph& graph, std::span<const std::int64_t> values);
-  friend constexpr TaskGraph graph::with_fill(TaskGraph graph);
+  friend RONDO_CONSTEXPR TaskGraph graph::instantiate(const TaskGraph& graph, std::span<const std::int64_t> values);
+  friend RONDO_CONSTEXPR TaskGraph graph::with_fill(TaskGraph graph);
   friend class FrozenGraph;
 
   /// A task under construction, checked before the graph changes.
@@ -311,51 +319,38 @@ class TaskGraph {
     std::vector<graph::SymbolicSize> symbolic_sizes = {};
     std::uint32_t block_bytes = 0;  ///< from an args format; 0: the words of `args`, then those of `extents`
 
-    constexpr void add_address(std::string_view task, TensorKey key, Access access);
+    RONDO_CONSTEXPR void add_address(std::string_view task, TensorKey key, Access access);
     template <class A>
     constexpr void add_raw(std::string_view task, const A& argument);
-    constexpr void add_tensor(std::string_view task, TensorKey key, const SymbolicShape* reshaped, Access access,
-                              std::size_t rank);
+    RONDO_CONSTEXPR void add_tensor(std::string_view task, TensorKey key, const SymbolicShape* reshaped, Access access,
+                                    std::size_t rank);
     template <class P, class A>
     constexpr void add_parameter(std::string_view task, const A& argument);
-    constexpr void allow_in_place(std::uint32_t out, std::uint32_t in);
-    constexpr void require_zeros(std::string_view task, std::uint32_t tensor, Zeroed when) const;
-    constexpr void add_value(std::string_view task, const Extent& value);
-    constexpr void add_reshaped(std::string_view task, std::uint32_t tensor, const SymbolicShape& shape);
-    constexpr TaskId commit(std::string_view name, CoreType core, Blocks blocks, KernelEntry entry,
-                            CostEntry cost = nullptr);
-
-    // Constant expressions call the bodies directly; programs may link to compiled functions.
-    constexpr void add_tensor_here(std::string_view task, TensorKey key, const SymbolicShape* reshaped, Access access,
-                                   std::size_t rank);
-    void add_tensor_at_run_time(std::string_view task, TensorKey key, const SymbolicShape* reshaped, Access access,
-                                std::size_t rank);
-    constexpr TaskId commit_here(std::string_view name, CoreType core, Blocks blocks, KernelEntry entry,
-                                 CostEntry cost);
-    TaskId commit_at_run_time(std::string_view name, CoreType core, Blocks blocks, KernelEntry entry, CostEntry cost);
+    RONDO_CONSTEXPR void allow_in_place(std::uint32_t out, std::uint32_t in);
+    RONDO_CONSTEXPR void require_zeros(std::string_view task, std::uint32_t tensor, Zeroed when) const;
+    RONDO_CONSTEXPR void add_value(std::string_view task, const Extent& value);
+    RONDO_CONSTEXPR void add_reshaped(std::string_view task, std::uint32_t tensor, const SymbolicShape& shape);
+    RONDO_CONSTEXPR TaskId commit(std::string_view name, CoreType core, Blocks blocks, KernelEntry entry,
+                                  CostEntry cost = nullptr);
   };
 
   template <Element T, Direction D>
   constexpr TensorHandle<T, D> tensor(std::string_view name, const SymbolicShape& shape, Where where) {
     return {add_tensor(name, data_type_of<T>, D, shape, where)};
   }
-  constexpr TensorKey add_tensor_here(std::string_view name, DataType type, Direction direction,
-                                      const SymbolicShape& shape, Where where);
-  TensorKey add_tensor_at_run_time(std::string_view name, DataType type, Direction direction,
-                                   const SymbolicShape& shape, Where where);
-  constexpr TensorKey push_tensor(std::string_view name, graph::TensorRecord record);
-  constexpr void declare_alias(TensorKey output, TensorKey input, Where where);
-  constexpr void declare_view(TensorKey tensor, TensorKey source, const Extent& first, Where where);
-  constexpr void zero_memory(TensorKey tensor, Zeroed when, Where where);
-  constexpr void set_zeroed(graph::TensorRecord& tensor, Zeroed when) noexcept;
-  constexpr graph::TensorRecord& record_of(const char* call, TensorKey tensor, Where where);
-  constexpr void check_new_tensor(std::string_view name, const SymbolicShape& shape, Where where) const;
-  constexpr void widen(graph::TaskRecord& task) const;
-  constexpr graph::NameRef intern(std::string_view name);
+  RONDO_CONSTEXPR TensorKey push_tensor(std::string_view name, graph::TensorRecord record);
+  RONDO_CONSTEXPR void declare_alias(TensorKey output, TensorKey input, Where where);
+  RONDO_CONSTEXPR void declare_view(TensorKey tensor, TensorKey source, const Extent& first, Where where);
+  RONDO_CONSTEXPR void zero_memory(TensorKey tensor, Zeroed when, Where where);
+  RONDO_CONSTEXPR void set_zeroed(graph::TensorRecord& tensor, Zeroed when) noexcept;
+  RONDO_CONSTEXPR graph::TensorRecord& record_of(const char* call, TensorKey tensor, Where where);
+  RONDO_CONSTEXPR void check_new_tensor(std::string_view name, const SymbolicShape& shape, Where where) const;
+  RONDO_CONSTEXPR void widen(graph::TaskRecord& task) const;
+  RONDO_CONSTEXPR graph::NameRef intern(std::string_view name);
   [[nodiscard]] constexpr auto tensor_name() const noexcept {
     return [this](std::uint32_t tensor) { return name(tensors_[tensor].name); };
   }
-  constexpr void check_dim(const Dim& dim, std::string_view what, std::string_view name, Where where) const;
+  RONDO_CONSTEXPR void check_dim(const Dim& dim, std::string_view what, std::string_view name, Where where) const;
   [[nodiscard]] constexpr bool has(TensorKey key) const noexcept {
     return key.graph() == tag_ && index(key.tensor()) < tensors_.size();
   }

@@ -10,6 +10,7 @@
 #include <vector>
 
 /// The bodies of TaskGraph's longer members. Include task_graph.hpp instead.
+#if RONDO_HAS_GRAPH_BODIES
 namespace rondo {
 
 namespace detail {
@@ -21,7 +22,7 @@ constexpr void make_room(std::vector<T>& list, std::size_t more) {
 }
 }  // namespace detail
 
-constexpr graph::NameRef TaskGraph::intern(std::string_view name) {
+RONDO_CONSTEXPR graph::NameRef TaskGraph::intern(std::string_view name) {
   const graph::NameRef ref{static_cast<std::uint32_t>(text_.size()), static_cast<std::uint32_t>(name.size())};
   std::vector<char> own;  // the name may be part of the text, which grows
   for (const char c : name) own.push_back(c);
@@ -29,7 +30,7 @@ constexpr graph::NameRef TaskGraph::intern(std::string_view name) {
   return ref;
 }
 
-constexpr Dim TaskGraph::dim(std::string_view wanted, Where where) {
+RONDO_CONSTEXPR Dim TaskGraph::dim(std::string_view wanted, Where where) {
   if (wanted.empty()) refuse(where, {"a symbol has no name; give it one"});
   for (const graph::NameRef other : symbols_) {
     if (name(other) == wanted) {
@@ -43,7 +44,7 @@ constexpr Dim TaskGraph::dim(std::string_view wanted, Where where) {
   return Dim::symbol(static_cast<std::int32_t>(symbols_.size()) - 1);
 }
 
-constexpr void TaskGraph::fix_addresses(TaskId task, Where where) {
+RONDO_CONSTEXPR void TaskGraph::fix_addresses(TaskId task, Where where) {
   if (index(task) >= tasks_.size()) {
     refuse(where, {"fix_addresses: there is no task ", index(task), "; the graph has ", tasks_.size()});
   }
@@ -56,7 +57,7 @@ constexpr void TaskGraph::fix_addresses(TaskId task, Where where) {
   }
 }
 
-constexpr void TaskGraph::add_edge(TaskId before, TaskId after, Where where) {
+RONDO_CONSTEXPR void TaskGraph::add_edge(TaskId before, TaskId after, Where where) {
   for (const TaskId task : {before, after}) {
     if (index(task) >= tasks_.size()) {
       refuse(where, {"add_edge: there is no task ", index(task), "; the graph has ", tasks_.size()});
@@ -65,7 +66,8 @@ constexpr void TaskGraph::add_edge(TaskId before, TaskId after, Where where) {
   explicit_edges_.push_back({index(before), index(after)});
 }
 
-constexpr void TaskGraph::check_new_tensor(std::string_view wanted, const SymbolicShape& shape, Where where) const {
+RONDO_CONSTEXPR void TaskGraph::check_new_tensor(std::string_view wanted, const SymbolicShape& shape,
+                                                 Where where) const {
   if (wanted.empty()) {
     refuse(where, {"tensor ", tensors_.size(), " has no name; give it one"});
   }
@@ -85,7 +87,7 @@ constexpr void TaskGraph::check_new_tensor(std::string_view wanted, const Symbol
   }
 }
 
-constexpr TensorKey TaskGraph::push_tensor(std::string_view wanted, graph::TensorRecord record) {
+RONDO_CONSTEXPR TensorKey TaskGraph::push_tensor(std::string_view wanted, graph::TensorRecord record) {
   const TensorKey key{TensorId{static_cast<std::uint32_t>(tensors_.size())}, tag_};
   record.name = intern(wanted);
   names_.reserve_one(tensor_name());
@@ -94,8 +96,8 @@ constexpr TensorKey TaskGraph::push_tensor(std::string_view wanted, graph::Tenso
   return key;
 }
 
-constexpr TensorKey TaskGraph::add_tensor_here(std::string_view wanted, DataType type, Direction direction,
-                                               const SymbolicShape& shape, Where where) {
+RONDO_CONSTEXPR TensorKey TaskGraph::add_tensor(std::string_view wanted, DataType type, Direction direction,
+                                                const SymbolicShape& shape, Where where) {
   check_new_tensor(wanted, shape, where);
   std::int64_t count = 1;
   std::int64_t bytes = 0;
@@ -119,20 +121,9 @@ constexpr TensorKey TaskGraph::add_tensor_here(std::string_view wanted, DataType
   symbolic_sizes_.push_back({graph::SymbolicSize::Of::tensor, 0, index(key.tensor()), shape});
   return key;
 }
-#if RONDO_HAS_BODIES
-RONDO_INLINE TensorKey TaskGraph::add_tensor_at_run_time(std::string_view name, DataType type, Direction direction,
-                                                         const SymbolicShape& shape, Where where) {
-  return add_tensor_here(name, type, direction, shape, where);
-}
-#endif
-constexpr TensorKey TaskGraph::add_tensor(std::string_view name, DataType type, Direction direction,
-                                          const SymbolicShape& shape, Where where) {
-  return std::is_constant_evaluated() ? add_tensor_here(name, type, direction, shape, where)
-                                      : add_tensor_at_run_time(name, type, direction, shape, where);
-}
 
-constexpr TensorKey TaskGraph::add_value(std::string_view wanted, const graph::RoundValue& value, std::size_t bytes,
-                                         TensorKey described, Where where) {
+RONDO_CONSTEXPR TensorKey TaskGraph::add_value(std::string_view wanted, const graph::RoundValue& value,
+                                               std::size_t bytes, TensorKey described, Where where) {
   check_new_tensor(wanted, {}, where);
   const bool is_descriptor = value.kind == graph::ValueKind::descriptor;
   if (is_descriptor && !has(described)) refuse(where, {"value '", wanted, "' describes a tensor of another graph"});
@@ -144,7 +135,7 @@ constexpr TensorKey TaskGraph::add_value(std::string_view wanted, const graph::R
   return push_tensor(wanted, record);
 }
 
-constexpr void TaskGraph::declare_alias(TensorKey output, TensorKey input, Where where) {
+RONDO_CONSTEXPR void TaskGraph::declare_alias(TensorKey output, TensorKey input, Where where) {
   const auto fail = [&](std::initializer_list<detail::TextPart> text) { refuse(where, text, "alias: "); };
   for (const TensorKey key : {output, input}) {
     if (!has(key)) fail({"a tensor is of another graph"});
@@ -163,7 +154,7 @@ constexpr void TaskGraph::declare_alias(TensorKey output, TensorKey input, Where
   to.fixed = from.fixed = to.fixed || from.fixed;
 }
 
-constexpr void TaskGraph::declare_view(TensorKey tensor, TensorKey source, const Extent& first, Where where) {
+RONDO_CONSTEXPR void TaskGraph::declare_view(TensorKey tensor, TensorKey source, const Extent& first, Where where) {
   const auto fail = [&](std::initializer_list<detail::TextPart> text) { refuse(where, text, "make_view: "); };
   for (const TensorKey key : {tensor, source}) {
     if (!has(key)) fail({"a tensor is of another graph"});
@@ -204,29 +195,17 @@ constexpr void TaskGraph::declare_view(TensorKey tensor, TensorKey source, const
   if (to.direction == Direction::out) tensors_[root].delivered = true;
 }
 
-constexpr graph::TensorRecord& TaskGraph::record_of(const char* call, TensorKey tensor, Where where) {
+RONDO_CONSTEXPR graph::TensorRecord& TaskGraph::record_of(const char* call, TensorKey tensor, Where where) {
   if (!has(tensor)) refuse(where, {call, ": the tensor is of another graph"});
   return tensors_[index(tensor.tensor())];
 }
 
-constexpr graph::GraphView TaskGraph::interface() const noexcept {
-  graph::GraphView view;
-  view.tensors = graph::span_of(tensors_);
-  view.text = {text_.data(), text_.size()};
-  view.tag = tag_;
-  return view;
-}
-
-constexpr std::span<const graph::ArgRecord> TaskGraph::args_of(const graph::TaskRecord& task) const noexcept {
-  return {args_.data() + task.first_arg, task.arg_count};
-}
-
-constexpr void TaskGraph::set_zeroed(graph::TensorRecord& tensor, Zeroed when) noexcept {
+RONDO_CONSTEXPR void TaskGraph::set_zeroed(graph::TensorRecord& tensor, Zeroed when) noexcept {
   tensor.zeroed = when;
-  if (!std::is_constant_evaluated()) graph::need_fill(rare_code_);
+  if (!graph::is_constant_expression()) graph::need_fill(rare_code_);
 }
 
-constexpr void TaskGraph::zero_memory(TensorKey tensor, Zeroed when, Where where) {
+RONDO_CONSTEXPR void TaskGraph::zero_memory(TensorKey tensor, Zeroed when, Where where) {
   graph::TensorRecord& record = record_of("zero", tensor, where);
   if (record.is_view()) {
     refuse(where, {"zero: workspace '", name(record.name), "' is a view; zero what it shows"});
@@ -238,7 +217,8 @@ constexpr void TaskGraph::zero_memory(TensorKey tensor, Zeroed when, Where where
   set_zeroed(record, when);
 }
 
-constexpr void TaskGraph::check_dim(const Dim& dim, std::string_view what, std::string_view wanted, Where where) const {
+RONDO_CONSTEXPR void TaskGraph::check_dim(const Dim& dim, std::string_view what, std::string_view wanted,
+                                          Where where) const {
   bool known = dim.valid();
   dim.for_each_symbol([&](std::int32_t s) { known = known && static_cast<std::size_t>(s) < symbols_.size(); });
   if (!known) {
@@ -249,3 +229,4 @@ constexpr void TaskGraph::check_dim(const Dim& dim, std::string_view what, std::
 }
 
 }  // namespace rondo
+#endif

@@ -22,10 +22,11 @@ inline void fill_zeros(ArgWord* args) noexcept {
   return tensor.zeroed == Zeroed::each_round && tensor.bytes != 0;
 }
 
+#if RONDO_HAS_GRAPH_BODIES
 /// Adds the task that fills the zeroed workspaces, if there are any. It has the highest number but comes first in
 /// order. The workspaces are adjacent (see memory/zeroed_block.hpp), so the first address and a number of bytes
 /// suffice; the other arguments only record which tensors the task writes.
-[[nodiscard]] constexpr TaskGraph with_fill(TaskGraph graph) {
+[[nodiscard]] RONDO_CONSTEXPR TaskGraph with_fill(TaskGraph graph) {
   std::vector<ArgRecord> args;
   bool is_fixed = false;
   for (std::uint32_t t = 0; t < graph.tensors().size(); ++t) {
@@ -52,5 +53,12 @@ inline void fill_zeros(ArgWord* args) noexcept {
   for (TensorRecord& tensor : graph.tensors_) tensor.fixed = tensor.fixed || (is_fixed && is_filled(tensor));
   return graph;
 }
+#endif
+
+#if RONDO_HAS_BODIES
+RONDO_INLINE void need_fill(RareCode& code) noexcept {
+  code.with_fill = [](const TaskGraph& graph) { return with_fill(graph); };
+}
+#endif
 
 }  // namespace rondo::graph

@@ -54,15 +54,17 @@ struct Value {
 /// The start of a round's random numbers. Each round, even one that fails, has `numbers_per_round` numbers of the
 /// sequence of `seed` to itself. The sequence starts as if `rounds_done` rounds had been run. @throws Error
 /// invalid_argument, overflow: see RoundRandom, whose limits are 2^34 numbers and 2^64 blocks
-[[nodiscard]] constexpr Value<RandomStart> random(TaskGraph& graph, std::string_view name, std::uint64_t seed,
-                                                  std::uint64_t numbers_per_round, std::uint64_t rounds_done = 0) {
+[[nodiscard]] inline RONDO_CONSTEXPR Value<RandomStart> random(TaskGraph& graph, std::string_view name,
+                                                               std::uint64_t seed, std::uint64_t numbers_per_round,
+                                                               std::uint64_t rounds_done = 0) {
   RoundRandom start(seed, numbers_per_round, rounds_done);
   const std::uint64_t first = start.next().offset;
   return {graph.add_value(name, {graph::ValueKind::random, 0, seed, first, start.blocks_per_round(), nullptr},
                           sizeof(RandomStart))};
 }
 /// The number of the round, counting from `first`.
-[[nodiscard]] constexpr Value<Step> step(TaskGraph& graph, std::string_view name, std::uint64_t first = 0) {
+[[nodiscard]] inline RONDO_CONSTEXPR Value<Step> step(TaskGraph& graph, std::string_view name,
+                                                      std::uint64_t first = 0) {
   return {graph.add_value(name, {graph::ValueKind::step, 0, 0, first, 1, nullptr}, sizeof(Step))};
 }
 /// A number that session.values().set(scalar, value) changes.

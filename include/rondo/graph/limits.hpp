@@ -20,7 +20,12 @@ namespace rondo::graph {
 
 /// Checks a graph against the limits of a chip: blocks, tensors and scalars per task, tensors that each round binds,
 /// and element types. @throws Error limit_exceeded, misaligned or unsupported, which names the task or tensor
-constexpr void check_limits(const GraphView& graph, const arch::Limits& chip) {
+RONDO_CONSTEXPR void check_limits(const GraphView& graph, const arch::Limits& chip);
+/// Refuses loops on a platform that does not run them. @throws Error unsupported, which names the first loop
+void refuse_loops(const GraphView& graph, const char* platform);
+
+#if RONDO_HAS_GRAPH_BODIES
+RONDO_CONSTEXPR void check_limits(const GraphView& graph, const arch::Limits& chip) {
   const auto fail = [&](const TaskRecord& task, std::uint64_t count, const char* what, std::uint64_t most) {
     throw Error(Errc::limit_exceeded, Error::Text{"task ", task.added_as, " '", graph.name(task.name), "' has ", count,
                                                   " ", what, "; the most on ", chip.name, " is ", most});
@@ -57,13 +62,9 @@ constexpr void check_limits(const GraphView& graph, const arch::Limits& chip) {
                                                   chip.name, " is ", chip.max_graph_tensors});
   }
 }
-void check_limits_at_run_time(const GraphView& graph, const arch::Limits& chip);
-/// Refuses loops on a platform that does not run them. @throws Error unsupported, which names the first loop
-void refuse_loops(const GraphView& graph, const char* platform);
+#endif
+
 #if RONDO_HAS_BODIES
-RONDO_INLINE void check_limits_at_run_time(const GraphView& graph, const arch::Limits& chip) {
-  check_limits(graph, chip);
-}
 RONDO_INLINE void refuse_loops(const GraphView& graph, const char* platform) {
   for (const LoopRecord& loop : graph.loops) {
     if (!loop.has_work()) continue;

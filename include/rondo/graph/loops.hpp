@@ -37,7 +37,7 @@ template <class Body>
 TaskId TaskGraph::add_loop(graph::LoopRecord loop, TensorKey condition, Extent most, Body& body, Where where) {
   static_assert(std::is_invocable_v<Body&>,
                 "rondo: the body of a loop is a callable without parameters that adds tasks to the graph");
-  TaskGraph before = *this;  // what the graph is again if the body throws
+  TaskGraph before = copy();  // what the graph is again if the body throws
   try {
     const auto number = static_cast<std::uint32_t>(loops_.size());
     loop.parent = before.open_loop_;
@@ -55,7 +55,7 @@ TaskId TaskGraph::add_loop(graph::LoopRecord loop, TensorKey condition, Extent m
     open_loop_ = before.open_loop_;
     return decision;
   } catch (...) {
-    *this = std::move(before);
+    restore(before);
     throw;
   }
 }
@@ -78,6 +78,9 @@ constexpr TaskId TaskGraph::when(TensorHandle<T, D> condition, Body&& body, doub
 }
 
 #if RONDO_HAS_BODIES
+RONDO_INLINE TaskGraph TaskGraph::copy() const { return *this; }
+RONDO_INLINE void TaskGraph::restore(TaskGraph& before) noexcept { *this = std::move(before); }
+
 RONDO_INLINE TaskId TaskGraph::add_decision(const graph::LoopRecord& loop, TensorKey condition, Extent most,
                                             Where where) {
   if (!has(condition))

@@ -367,6 +367,8 @@ class TaskGraph {
 
   template <class Body>
   TaskId add_loop(graph::LoopRecord loop, TensorKey condition, Extent most, Body& body, Where where);
+  [[nodiscard]] TaskGraph copy() const;
+  void restore(TaskGraph& before) noexcept;
   TaskId add_decision(const graph::LoopRecord& loop, TensorKey condition, Extent most, Where where);
   void check_loop(const graph::LoopRecord& loop, std::size_t first_task, Where where) const;
 

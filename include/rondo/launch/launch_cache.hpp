@@ -66,15 +66,9 @@ class LaunchTable {
   };
 
   /// `node_bytes`: the bytes of a node with its entry.
-  LaunchTable(std::size_t capacity, std::size_t most_words, std::size_t node_bytes, std::align_val_t alignment)
-      : cells_(std::bit_ceil(2 * capacity)),
-        most_words_{most_words},
-        node_bytes_{node_bytes},
-        alignment_{alignment},
-        capacity_{capacity},
-        mask_{cells_.size() - 1} {}
+  LaunchTable(std::size_t capacity, std::size_t most_words, std::size_t node_bytes, std::align_val_t alignment);
   /// There are no nodes any more.
-  ~LaunchTable() { give_back(spare_); }
+  ~LaunchTable();
 
   /// The node with this key, which is the last one found then; or nullptr.
   Node* find_node(std::uint64_t hash, KeyView key) noexcept;
@@ -235,6 +229,16 @@ class LaunchCache : public LaunchTable {
 };
 
 #if RONDO_HAS_BODIES
+RONDO_INLINE LaunchTable::LaunchTable(std::size_t capacity, std::size_t most_words, std::size_t node_bytes,
+                                      std::align_val_t alignment)
+    : cells_(std::bit_ceil(2 * capacity)),
+      most_words_{most_words},
+      node_bytes_{node_bytes},
+      alignment_{alignment},
+      capacity_{capacity},
+      mask_{cells_.size() - 1} {}
+RONDO_INLINE LaunchTable::~LaunchTable() { give_back(spare_); }
+
 RONDO_INLINE LaunchTable::Node* LaunchTable::find_node(std::uint64_t hash, KeyView key) noexcept {
   const Cell* const cells = cells_.data();
   for (std::size_t i = hash & mask_; cells[i].node != nullptr; i = (i + 1) & mask_) {

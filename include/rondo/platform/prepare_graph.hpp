@@ -17,7 +17,7 @@ namespace rondo::platform {
 /// @throws Error limit_exceeded, misaligned or unsupported; and as P::deal
 template <Platform P, class Graph>
 [[nodiscard]] Graph prepare_graph(Graph graph, [[maybe_unused]] const typename P::Options& options) {
-  graph::check_limits_at_run_time(graph.view(), arch::limits_of<typename P::Arch>);
+  graph::check_limits(graph.view(), arch::limits_of<typename P::Arch>);
   if constexpr (!HasLoops<P>) graph::refuse_loops(graph.view(), P::name);
   if constexpr (HasLanes<P> && std::is_same_v<Graph, FrozenGraph>) {
     return P::deal(std::move(graph), options);

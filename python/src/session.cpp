@@ -562,7 +562,7 @@ class Session {
     for (std::size_t p = 0; p < ports_.size(); ++p) {
       const Port& port = tensors_[ports_[p]];
       const Bytes size = memory[p].bytes(port);
-      rondo::detail::BindingList& to = bound.bindings->list();
+      rondo::BindingList& to = bound.bindings->list();
       const HostMemory& from = memory[p];
       if (from.session_array != nullptr) bound.arrays.push_back(from.session_array);
       if (from.device == 0) {

@@ -79,7 +79,7 @@ class AnyBindings {
  public:
   virtual ~AnyBindings() = default;
   /// The DynamicBindings, to bind memory and to state symbols.
-  [[nodiscard]] virtual detail::BindingList& list() noexcept = 0;
+  [[nodiscard]] virtual BindingList& list() noexcept = 0;
   virtual Status run_round() noexcept = 0;
   /// Starts the round; see InFlight::submit_round and try_submit_round. A session with at most one round in flight runs
   /// it.

@@ -73,7 +73,7 @@ class BindingsOf final : public AnyBindings, private Steps<S> {
  public:
   BindingsOf(S& session, std::uint64_t& last_ticket)
       : session_{session}, last_ticket_{last_ticket}, bindings_(session) {}
-  [[nodiscard]] detail::BindingList& list() noexcept override { return bindings_; }
+  [[nodiscard]] BindingList& list() noexcept override { return bindings_; }
   Status run_round() noexcept override { return session_.run_round(bindings_); }
   RoundTicket submit([[maybe_unused]] bool waits) noexcept override {
     if constexpr (has_flights<S>) {

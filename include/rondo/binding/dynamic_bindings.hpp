@@ -23,14 +23,17 @@ namespace rondo {
 
 namespace detail {
 
-/// What DynamicBindings must know of the type of their session.
+/// What a BindingList must know of the type of its session.
 struct BindingRules {
   UpdateLevel highest_update;  ///< of the session's update strategy
   bool copies_on_device;       ///< whether the platform has HasDeviceCopy
   std::uint64_t granule;       ///< the alignment of the chip's device memory, in bytes
 };
 
-/// The part of DynamicBindings that does not depend on the type of the session; see there.
+}  // namespace detail
+
+/// The part of DynamicBindings that does not depend on the type of the session. What is said there of lifetime, thread
+/// safety, errors and cost holds for both. Code that need not know the session can bind through a reference to it.
 class BindingList {
  public:
   BindingList(const BindingList&) = delete;
@@ -85,23 +88,23 @@ class BindingList {
   // --- for sessions
 
   /// The bindings of a round, in the order of the ports; the round may change them. Cost: O(tensors bound)
-  [[nodiscard]] std::span<Binding> list() noexcept;
+  [[nodiscard]] std::span<detail::Binding> list() noexcept;
   /// Whether every tensor is bound to host memory that is copied, and was checked when it was bound. A round that needs
   /// nothing else uses bound() unchanged.
   [[nodiscard]] bool is_plain() const noexcept { return general_ == 0; }
   /// The bindings of the next round, in the order of the ports.
-  [[nodiscard]] std::span<const Binding> bound() const noexcept { return graph::span_of(bound_); }
+  [[nodiscard]] std::span<const detail::Binding> bound() const noexcept { return graph::span_of(bound_); }
   /// The values of the symbols, by number, if any was stated; otherwise an empty list.
   [[nodiscard]] std::span<const std::int64_t> stated_symbols() const noexcept {
     return {symbols_.data(), stated_ == 0 ? 0 : symbols_.size()};
   }
   /// The host memory that the next round reads and writes, as of this call.
-  [[nodiscard]] const DynamicRanges& ranges() noexcept { return ranges_.take(bound(), view_); }
+  [[nodiscard]] const detail::DynamicRanges& ranges() noexcept { return ranges_.take(bound(), view_); }
   /// Whether each tensor is bound, to memory without strides. Otherwise a round first calls settle().
   [[nodiscard]] bool is_settled() const noexcept { return unsettled_ == 0; }
   /// The bindings with strides of the next round; null if there are none. While the caller keeps them, bind()
   /// changes a copy instead.
-  [[nodiscard]] std::shared_ptr<StridedList> strided() const noexcept {
+  [[nodiscard]] std::shared_ptr<detail::StridedList> strided() const noexcept {
     return strided_count_ != 0 ? strided_ : nullptr;
   }
   /// Returns unbound_tensor for the first tensor without a binding, or packs host memory with strides, except for ports
@@ -110,15 +113,17 @@ class BindingList {
 
  protected:
   /// `symbols`: the number of symbols that rounds of the session have. @throws std::bad_alloc
-  BindingList(const graph::GraphView& view, std::size_t symbols, BindingRules rules);
+  BindingList(const graph::GraphView& view, std::size_t symbols, detail::BindingRules rules);
   ~BindingList() = default;
 
  private:
   // --- the session
 
-  /// Notes why the session refuses memory of this size for a tensor, and returns that.
+  /// Returns the status with which the session refuses memory of this size, and keeps the size for its explain().
   virtual Status refuse_size(TensorId tensor, Bytes size) noexcept = 0;
+  /// Returns the status with which the session refuses a symbol or its value.
   virtual Status refuse_symbol() noexcept = 0;
+  /// Device memory of the session. @throws Error as its allocate()
   virtual DeviceArray<std::uint8_t> allocate_block(Bytes size) = 0;
 
   /// Checks a binding to the tensor with number `b` in the lists.
@@ -147,11 +152,11 @@ class BindingList {
   [[nodiscard]] std::size_t find(TensorId tensor) noexcept;
 
   graph::GraphView view_;
-  BindingRules rules_;
-  std::vector<Binding> bound_;  ///< in the order of the ports
-  std::vector<Binding> round_;  ///< a copy of bound_ for the current round
-  DynamicRanges ranges_{0};     ///< of the last round in flight
-  std::shared_ptr<StridedList> strided_;
+  detail::BindingRules rules_;
+  std::vector<detail::Binding> bound_;  ///< in the order of the ports
+  std::vector<detail::Binding> round_;  ///< a copy of bound_ for the current round
+  detail::DynamicRanges ranges_{0};     ///< of the last round in flight
+  std::shared_ptr<detail::StridedList> strided_;
   std::unique_ptr<std::optional<DeviceArray<std::uint8_t>>[]>
       blocks_;                         ///< by port: packed device memory; null until used
   std::size_t general_ = 0;            ///< the number of elements of bound_ that are not plain
@@ -161,8 +166,6 @@ class BindingList {
   std::size_t strided_count_ = 0;      ///< the number of tensors that are bound to memory with strides
   std::size_t stated_ = 0;             ///< the number of symbols that have a stated value
 };
-
-}  // namespace detail
 
 /// The bindings of a session whose tensors the program knows only by their position in the graph: for interpreters, and
 /// for graphs read from files. Rounds of every kind of session accept it in place of pairs. When memory is bound, it
@@ -179,7 +182,7 @@ class BindingList {
 /// memory without strides, a round uses the bindings as they are; any other round copies their list, and checks it like
 /// pairs in arbitrary order. Rounds do not allocate.
 template <class Session>
-class DynamicBindings final : public detail::BindingList {
+class DynamicBindings final : public BindingList {
  public:
   /// @throws std::bad_alloc
   explicit DynamicBindings(Session& session)

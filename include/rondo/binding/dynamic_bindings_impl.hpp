@@ -7,21 +7,23 @@
 #include <new>
 #include <utility>
 
-/// The bodies of detail::BindingList. Include dynamic_bindings.hpp instead.
+/// The bodies of BindingList. Include dynamic_bindings.hpp instead.
 #if RONDO_HAS_BODIES
-namespace rondo::detail {
+namespace rondo {
 
+namespace detail {
 [[nodiscard]] inline bool is_plain_binding(const Binding& b, Direction direction) noexcept {
   return b.bytes != Binding::unbound && b.data != nullptr && b.device == 0 && !is_carried_in_args(direction);
 }
+}  // namespace detail
 
-RONDO_INLINE BindingList::BindingList(const graph::GraphView& view, std::size_t symbols, BindingRules rules)
+RONDO_INLINE BindingList::BindingList(const graph::GraphView& view, std::size_t symbols, detail::BindingRules rules)
     : view_{view}, rules_{rules}, symbols_(symbols, launch::not_stated) {
   for (std::size_t t = 0; t < view_.tensors.size(); ++t) {
-    if (is_bound_each_round(view_.tensors[t].direction)) bound_.push_back(Binding(view_.key(t)));
+    if (is_bound_each_round(view_.tensors[t].direction)) bound_.push_back(detail::Binding(view_.key(t)));
   }
   round_ = bound_;
-  ranges_ = DynamicRanges(bound_.size());
+  ranges_ = detail::DynamicRanges(bound_.size());
   general_ = bound_.size();
   unsettled_ = bound_.size();
 }
@@ -29,8 +31,8 @@ RONDO_INLINE BindingList::BindingList(const graph::GraphView& view, std::size_t 
 RONDO_INLINE const char* BindingList::why_copied(TensorId tensor) const noexcept {
   std::size_t b = 0;
   while (b < bound_.size() && bound_[b].key.tensor() != tensor) ++b;
-  if (b == bound_.size() || bound_[b].bytes == Binding::unbound) return "no memory is bound to the tensor";
-  const StridedMemory* const m = strided_ == nullptr ? nullptr : strided_->find(b);
+  if (b == bound_.size() || bound_[b].bytes == detail::Binding::unbound) return "no memory is bound to the tensor";
+  const detail::StridedMemory* const m = strided_ == nullptr ? nullptr : strided_->find(b);
   if (m != nullptr && m->is_bound) {
     if (!m->device) return "the memory is on the host and has strides, so it is packed and copied";
     return m->layout.is_packed() ? "the address of the device memory is misaligned, so it is copied on the device"
@@ -50,11 +52,11 @@ RONDO_INLINE Status BindingList::state_symbol(std::size_t symbol, std::int64_t v
   return {};
 }
 
-RONDO_INLINE std::span<Binding> BindingList::list() noexcept {
+RONDO_INLINE std::span<detail::Binding> BindingList::list() noexcept {
   for (std::size_t b = 0; b < bound_.size(); ++b) round_[b] = bound_[b];
   if (strided_count_ == 0) return {round_.data(), round_.size()};
-  for (StridedMemory& m : strided_->list) {
-    Binding& b = round_[m.port];
+  for (detail::StridedMemory& m : strided_->list) {
+    detail::Binding& b = round_[m.port];
     if (m.is_bound && m.device) b.strided = &m;
     if (m.is_bound && !m.device) b.data = m.packed.data(), b.bytes = m.layout.bytes();
   }
@@ -62,8 +64,8 @@ RONDO_INLINE std::span<Binding> BindingList::list() noexcept {
 }
 
 RONDO_INLINE Status BindingList::settle(std::span<const char> held) noexcept {
-  for (const Binding& b : bound_) {
-    if (b.bytes == Binding::unbound) return Status::of_tensor(Errc::unbound_tensor, index(b.key.tensor()));
+  for (const detail::Binding& b : bound_) {
+    if (b.bytes == detail::Binding::unbound) return Status::of_tensor(Errc::unbound_tensor, index(b.key.tensor()));
   }
   strided_->pack(held);
   return {};
@@ -98,12 +100,13 @@ RONDO_INLINE Status BindingList::bind(TensorId tensor, void* host, DevicePtr<std
 
 RONDO_INLINE void BindingList::set(std::size_t b, void* host, DevicePtr<std::byte> device, Bytes size) noexcept {
   const Direction direction = view_.tensors[index(bound_[b].key.tensor())].direction;
-  const bool was_plain = is_plain_binding(bound_[b], direction);
-  if (bound_[b].bytes == Binding::unbound) --unsettled_;
+  const bool was_plain = detail::is_plain_binding(bound_[b], direction);
+  if (bound_[b].bytes == detail::Binding::unbound) --unsettled_;
   bound_[b].bytes = size.value;
   bound_[b].data = host;
   bound_[b].device = device.address();
-  general_ += static_cast<std::size_t>(was_plain) - static_cast<std::size_t>(is_plain_binding(bound_[b], direction));
+  general_ +=
+      static_cast<std::size_t>(was_plain) - static_cast<std::size_t>(detail::is_plain_binding(bound_[b], direction));
 }
 
 RONDO_INLINE Status BindingList::bind_misaligned(TensorId tensor, DevicePtr<std::byte> device, Bytes size) noexcept {
@@ -129,14 +132,14 @@ RONDO_INLINE Status BindingList::bind_strided(TensorId tensor, void* host, Devic
   }
   if (copies_out(record.direction) && layout.may_overlap()) return Status::of_tensor(Errc::overlapping, index(tensor));
   if (device && !rules_.copies_on_device) return Status::of_tensor(Errc::unsupported, index(tensor));
-  StridedMemory* memory = nullptr;
+  detail::StridedMemory* memory = nullptr;
   std::optional<DeviceArray<std::uint8_t>> larger;
   try {
     if (device) larger = larger_block(b, size);
     own_strided();
     memory = strided_->find(b);
     if (memory == nullptr) {
-      memory = &strided_->list.emplace_back(StridedMemory{.port = b, .layout = layout, .is_bound = false});
+      memory = &strided_->list.emplace_back(detail::StridedMemory{.port = b, .layout = layout, .is_bound = false});
     }
     if (!device && memory->packed.size() < size.value) std::vector<std::byte>(size.value).swap(memory->packed);
   } catch (const Error& error) {
@@ -167,7 +170,7 @@ RONDO_INLINE std::optional<DeviceArray<std::uint8_t>> BindingList::larger_block(
 }
 
 RONDO_INLINE Status BindingList::end_strided(std::size_t b) noexcept {
-  const StridedMemory* const memory = strided_->find(b);
+  const detail::StridedMemory* const memory = strided_->find(b);
   if (memory == nullptr || !memory->is_bound) return {};
   try {
     own_strided();
@@ -180,9 +183,9 @@ RONDO_INLINE Status BindingList::end_strided(std::size_t b) noexcept {
 }
 
 RONDO_INLINE void BindingList::own_strided() {
-  if (strided_ == nullptr) strided_ = std::make_shared<StridedList>();
+  if (strided_ == nullptr) strided_ = std::make_shared<detail::StridedList>();
   if (strided_.use_count() == 1) return;
-  strided_ = std::make_shared<StridedList>(*strided_);
+  strided_ = std::make_shared<detail::StridedList>(*strided_);
 }
 
 /// Tries the next tensor first, since most are bound in order.
@@ -193,5 +196,5 @@ RONDO_INLINE std::size_t BindingList::find(TensorId tensor) noexcept {
   return b;
 }
 
-}  // namespace rondo::detail
+}  // namespace rondo
 #endif

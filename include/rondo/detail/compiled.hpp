@@ -19,8 +19,8 @@
 #endif
 
 // Constant expressions that build graphs, see static_graph, need the bodies of TaskGraph in their translation unit.
-// With rondo::compiled, only those have them that include static_graph.hpp before other headers of Rondo, or define
-// RONDO_STATIC_GRAPHS.
+// With rondo::compiled, a translation unit has them only if it includes static_graph.hpp before Rondo's other headers,
+// or defines RONDO_STATIC_GRAPHS.
 #if RONDO_HAS_BODIES || defined(RONDO_STATIC_GRAPHS)
 #define RONDO_HAS_GRAPH_BODIES 1
 #else

@@ -3,28 +3,33 @@
 #pragma once
 
 #include <rondo/detail/compiled.hpp>
+#include <rondo/graph/task_graph.hpp>
+
+#include <cstdint>
+#include <span>
+#if RONDO_HAS_GRAPH_BODIES
 #include <rondo/error.hpp>
 #include <rondo/graph/loop_order.hpp>
-#include <rondo/graph/task_graph.hpp>
 
 #include <algorithm>
 #include <cstddef>
-#include <cstdint>
-#include <span>
 #include <string_view>
 #include <vector>
+#endif
 #if RONDO_HAS_BODIES
 #include <rondo/graph/analysis.hpp>
 #endif
 
-/// Converts a symbolic graph to a plain one; usable in constant expressions.
+/// Converts a symbolic graph to a plain one; usable in constant expressions as TaskGraph is.
 namespace rondo::graph {
 
-#if RONDO_HAS_GRAPH_BODIES
 /// Returns the graph, with the same handles, for these values of its symbols, by number. Tasks that write only tensors
 /// without elements, or have 0 blocks, are idle: freezing removes them. @throws Error invalid_argument, wrong_size or
 /// overflow, with the name of the tensor or task and the symbols' values
-[[nodiscard]] RONDO_CONSTEXPR TaskGraph instantiate(const TaskGraph& graph, std::span<const std::int64_t> values) {
+[[nodiscard]] RONDO_CONSTEXPR TaskGraph instantiate(const TaskGraph& graph, std::span<const std::int64_t> values);
+
+#if RONDO_HAS_GRAPH_BODIES
+RONDO_CONSTEXPR TaskGraph instantiate(const TaskGraph& graph, std::span<const std::int64_t> values) {
   const auto fail = [&](Errc code, const char* what, std::string_view who, const char* wrong) {
     Error::Text text{what, " '", who, "' ", wrong, " with "};
     for (std::size_t s = 0; s < graph.symbols().size(); ++s) {

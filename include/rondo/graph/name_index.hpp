@@ -8,6 +8,18 @@
 #include <utility>
 #include <vector>
 
+namespace rondo::detail {
+
+/// Makes `more` elements fit, so that adding them cannot fail.
+template <class T>
+constexpr void make_room(std::vector<T>& list, std::size_t more) {
+  const std::size_t wanted = list.size() + more;
+  const std::size_t doubled = 2 * list.capacity();
+  if (wanted > list.capacity()) list.reserve(wanted > doubled ? wanted : doubled);
+}
+
+}  // namespace rondo::detail
+
 namespace rondo::graph {
 
 /// An index that finds the numbers 0, 1, 2, ... by name in constant time. The caller stores the names. Usable in

@@ -27,7 +27,8 @@ namespace rondo::graph {
 RONDO_CONSTEXPR TaskGraph instantiate(const TaskGraph& graph, std::span<const std::int64_t> values);
 RONDO_CONSTEXPR TaskGraph with_fill(TaskGraph graph);
 struct Analysis;
-/// As std::is_constant_evaluated(), also for functions that are constexpr only with their bodies; see compiled.hpp.
+/// std::is_constant_evaluated(), for functions that are RONDO_CONSTEXPR: compilers warn of the direct call where that
+/// macro is empty, since the call is always false there.
 [[nodiscard]] constexpr bool is_constant_expression() noexcept { return std::is_constant_evaluated(); }
 /// For freezing a graph.
 struct RareCode {

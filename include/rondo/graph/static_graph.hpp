@@ -3,6 +3,7 @@
 #pragma once
 
 #include <rondo/detail/bytes.hpp>
+#include <rondo/detail/compiled.hpp>
 #include <rondo/graph/analysis.hpp>
 #include <rondo/graph/records.hpp>
 #include <rondo/graph/task_graph.hpp>

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <rondo/detail/compiled.hpp>
 #include <rondo/graph/call_sessions.hpp>
 #include <rondo/graph/task_graph_impl.hpp>
 

@@ -38,7 +38,8 @@ namespace detail {
 }  // namespace detail
 
 /// A graph of tensors, and of tasks that read and write them, as a value, independent of devices and memory. Usable in
-/// constant expressions (see static_graph). freeze() converts it to a FrozenGraph.
+/// constant expressions (see static_graph; with rondo::compiled also docs/performance.md). freeze() converts it to a
+/// FrozenGraph.
 ///
 /// Lifetime: copies the names it is given. Copies of a graph share their handles. Add all tensors before copying: a
 /// handle that one copy gives out later is accepted by the others, and names another tensor there. Thread safety: that

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <rondo/detail/compiled.hpp>
 #include <rondo/graph/task_graph.hpp>
 
-#include <algorithm>
 #include <cstddef>
 #include <initializer_list>
 #include <vector>
@@ -12,15 +12,6 @@
 /// The bodies of TaskGraph's longer members. Include task_graph.hpp instead.
 #if RONDO_HAS_GRAPH_BODIES
 namespace rondo {
-
-namespace detail {
-/// Makes `more` elements fit, so that adding them cannot fail.
-template <class T>
-constexpr void make_room(std::vector<T>& list, std::size_t more) {
-  const std::size_t wanted = list.size() + more;
-  if (wanted > list.capacity()) list.reserve(std::max(wanted, 2 * list.capacity()));
-}
-}  // namespace detail
 
 RONDO_CONSTEXPR graph::NameRef TaskGraph::intern(std::string_view name) {
   const graph::NameRef ref{static_cast<std::uint32_t>(text_.size()), static_cast<std::uint32_t>(name.size())};

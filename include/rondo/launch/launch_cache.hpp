@@ -67,10 +67,10 @@ class LaunchTable {
 
   /// `node_bytes`: the bytes of a node with its entry.
   LaunchTable(std::size_t capacity, std::size_t most_words, std::size_t node_bytes, std::align_val_t alignment);
-  /// There are no nodes any more.
+  /// The derived class has destroyed all nodes.
   ~LaunchTable();
 
-  /// The node with this key, which is the last one found then; or nullptr.
+  /// Returns the node with this key, and makes it the last one found; nullptr if there is none.
   Node* find_node(std::uint64_t hash, KeyView key) noexcept;
   /// The node that makes room for one more; nullptr if there is room.
   [[nodiscard]] Node* victim() const noexcept {
@@ -174,8 +174,9 @@ class LaunchCache : public LaunchTable {
   }
 
   /// Returns the entry with this key; if there is none, builds one in place from the result of `make()`. In a full
-  /// cache the least recently used entry is destroyed afterwards. `make` must not use this cache. @throws Error if the
-  /// key has too many words; std::bad_alloc; and as make() does. Nothing has changed then.
+  /// cache the least recently used entry is destroyed afterwards. `make` must not use this cache, and `key`
+  /// must not be part of an entry. @throws Error if the key has too many words; std::bad_alloc; and as make() does.
+  /// Nothing has changed then.
   template <std::invocable Make>
     requires std::same_as<std::invoke_result_t<Make&>, Entry>
   Entry& insert(KeyView key, Make&& make) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <rondo/args/args_table.hpp>
+#include <rondo/detail/compiled.hpp>
 #include <rondo/error.hpp>
 #include <rondo/graph/kernel.hpp>
 #include <rondo/graph/task_graph.hpp>

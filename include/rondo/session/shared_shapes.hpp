@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <rondo/detail/compiled.hpp>
 #include <rondo/graph/freeze.hpp>
+#include <rondo/graph/instantiate.hpp>
 #include <rondo/launch/launch_cache.hpp>
 #include <rondo/launch/solve.hpp>
 #include <rondo/memory/layout.hpp>
@@ -19,21 +19,8 @@
 #include <type_traits>
 #include <utility>
 #include <vector>
-#if RONDO_HAS_BODIES
-#include <rondo/graph/instantiate.hpp>
-#endif
 
 namespace rondo {
-
-namespace graph {
-/// The frozen graph for these values of the symbols, by number. @throws Error those of instantiate() and freeze()
-[[nodiscard]] RONDO_INLINE FrozenGraph freeze_for(const TaskGraph& graph, std::span<const std::int64_t> values);
-#if RONDO_HAS_BODIES
-RONDO_INLINE FrozenGraph freeze_for(const TaskGraph& graph, std::span<const std::int64_t> values) {
-  return freeze(instantiate(graph, values));
-}
-#endif
-}  // namespace graph
 
 /// A symbolic graph and its shapes, resolved once for all of its sessions: the data of a launch except for addresses.
 ///
@@ -94,7 +81,7 @@ class SharedShapes {
         : graph{std::move(symbolic)}, options{asked}, cache{graph.symbols().size()} {}
 
     [[nodiscard]] std::shared_ptr<const Resolved> resolve(std::span<const std::int64_t> values) const {
-      return std::make_shared<const Resolved>(platform::prepare_graph<P>(graph::freeze_for(graph, values), options));
+      return std::make_shared<const Resolved>(platform::prepare_graph<P>(freeze(instantiate(graph, values)), options));
     }
     [[nodiscard]] std::shared_ptr<Page> find(launch::KeyView key) {
       const std::lock_guard lock(mutex);

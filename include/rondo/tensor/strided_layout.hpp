@@ -75,7 +75,9 @@ struct StridedRow {
   std::int64_t count = 0;
 };
 
-/// The rows of a valid layout: for (StridedRows rows(layout); rows.next();) use(rows.row());
+/// The rows of a layout, which must outlive this; an invalid layout has none.
+///
+///     for (StridedRows rows(layout); rows.next();) use(rows.row());
 class StridedRows {
  public:
   explicit StridedRows(const StridedLayout& layout) noexcept;

@@ -27,7 +27,7 @@ namespace detail {
 struct BindingRules {
   UpdateLevel highest_update;  ///< of the session's update strategy
   bool copies_on_device;       ///< whether the platform has HasDeviceCopy
-  std::uint64_t granule;       ///< the alignment of the chip's device memory, in bytes
+  std::uint64_t granule;       ///< the alignment of the chip's device memory, in bytes; a power of two
 };
 
 }  // namespace detail
@@ -109,7 +109,7 @@ class BindingList {
   }
   /// Returns unbound_tensor for the first tensor without a binding, or packs host memory with strides, except for ports
   /// that are held. `held`: by port, or empty. Call it when no round in flight writes that memory.
-  Status settle(std::span<const char> held) noexcept;
+  [[gnu::cold]] Status settle(std::span<const char> held) noexcept;
 
  protected:
   /// `symbols`: the number of symbols that rounds of the session have. @throws std::bad_alloc
@@ -136,16 +136,16 @@ class BindingList {
 
   /// Whether device memory must be packed because of its address. Without HasDeviceCopy, rounds refuse it.
   [[nodiscard]] bool is_misaligned(DevicePtr<std::byte> device) const noexcept {
-    return rules_.copies_on_device && device.address() % rules_.granule != 0;
+    return rules_.copies_on_device && (device.address() & (rules_.granule - 1)) != 0;
   }
-  Status bind_misaligned(TensorId tensor, DevicePtr<std::byte> device, Bytes size) noexcept;
+  [[gnu::cold]] Status bind_misaligned(TensorId tensor, DevicePtr<std::byte> device, Bytes size) noexcept;
   /// Memory with strides or misaligned: `host` or `device` is its first element.
-  Status bind_strided(TensorId tensor, void* host, DevicePtr<std::byte> device, const StridedLayout& layout,
-                      bool may_write) noexcept;
+  [[gnu::cold]] Status bind_strided(TensorId tensor, void* host, DevicePtr<std::byte> device,
+                                    const StridedLayout& layout, bool may_write) noexcept;
   /// Packed device memory for a tensor, if what there is has fewer bytes. @throws Error as the session's allocate()
   [[nodiscard]] std::optional<DeviceArray<std::uint8_t>> larger_block(std::size_t b, Bytes size);
   /// Ends the strided binding of a tensor, if it has one.
-  Status end_strided(std::size_t b) noexcept;
+  [[gnu::cold]] Status end_strided(std::size_t b) noexcept;
   /// Leaves the list to the rounds that keep it, if any, and makes a copy to change.
   void own_strided();
   /// The index of a tensor in the lists, or their size.

@@ -116,6 +116,7 @@ TEST_CASE("candidates are built and run on other ranks and each ends in one resu
   for (int r = 0; r < group.size(); ++r) answered += runner.answered_by(r);
   CHECK(answered == 172);
   CHECK(runner.answered_by(tuner) == 0);
+  for (const int no_rank : {-1, group.size()}) CHECK(runner.answered_by(no_rank) == 0);
 }
 
 TEST_CASE("a rank has as many jobs as its workers can use and one more, and a slow one gets no others") {

@@ -172,7 +172,7 @@ class RankBuilder {
   [[nodiscard]] std::size_t capacity() const noexcept { return client_.capacity(); }
   /// The number of jobs that were assigned again.
   [[nodiscard]] std::uint64_t reissues() const noexcept { return client_.reissues(); }
-  /// The number of jobs that a rank has finished.
+  /// The number of jobs that a rank has finished; 0 for a number that no rank has.
   [[nodiscard]] std::uint64_t answered_by(int rank) const noexcept { return client_.answered_by(rank); }
 
  private:

@@ -106,10 +106,11 @@ class RankClient {
     const std::lock_guard lock(mutex_);
     return reissues_;
   }
-  /// The number of jobs that a rank has finished.
+  /// The number of jobs that a rank has finished; 0 for a number that no rank has.
   [[nodiscard]] std::uint64_t answered_by(int rank) const noexcept {
     const std::lock_guard lock(mutex_);
-    return ranks_[static_cast<std::size_t>(rank)].answered;
+    const auto index = static_cast<std::size_t>(rank);  // of a negative number: larger than any size
+    return index < ranks_.size() ? ranks_[index].answered : 0;
   }
 
  private:

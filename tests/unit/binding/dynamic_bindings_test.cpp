@@ -176,6 +176,7 @@ TEST_CASE("What does not fit is refused when it is bound, and what was bound bef
   CHECK(says(rig.session->explain(status).c_str(), "tensor 'x'", "takes 12 bytes, 8 were bound"));
   CHECK(rig.bindings->bind(TensorId{0}, static_cast<void*>(nullptr), three_floats).code() == Errc::null_memory);
   CHECK(rig.bindings->bind(TensorId{9}, small.data(), three_floats).code() == Errc::wrong_tensor);
+  CHECK(rig.bindings->state_symbol(0, 3).code() == Errc::invalid_argument);  // the graph has no symbols
   const std::int64_t extents[] = {2}, strides[] = {2};
   status = rig.bindings->bind(TensorId{0}, small.data(), StridedLayout(6, extents, strides, 1));
   CHECK(status == Status::of_tensor(Errc::invalid_argument, 0));  // 12 bytes, but no floats

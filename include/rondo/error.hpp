@@ -64,7 +64,7 @@ enum class Errc : std::uint16_t {
       return "the bound memory does not hold exactly the tensor's elements; bind a span of that size";
     case Errc::wrong_tensor:
       return "this call does not take the tensor, which may be of another graph; bind inputs, outputs and inouts of "
-             "this graph, and upload residents";
+             "this graph, constant memory only to inputs, and upload residents";
     case Errc::unbound_tensor: return "an input, output or inout is not bound; bind each one once per round";
     case Errc::bound_twice: return "the tensor is bound twice in one round; bind it once";
     case Errc::misaligned:

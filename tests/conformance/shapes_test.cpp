@@ -218,7 +218,7 @@ TEST_CASE_TEMPLATE("Sizes that fit no values of the symbols are refused with nam
     CHECK(session.entries() == 1);
   };
   refused(session.run_round(bind(m.x, x), bind(m.y, y)), Errc::wrong_size, "'y' takes 4 elements, 3", "n = 4");
-  refused(session.run_round(bind(m.x, odd), bind(m.y, y)), Errc::wrong_size, "'x'", "no multiple of 3");
+  refused(session.run_round(bind(m.x, odd), bind(m.y, y)), Errc::wrong_size, "'x'", "bind a multiple of 3");
   refused(session.run_round(bind(m.x, x)), Errc::unbound_tensor, "'y'", "not bound");
   refused(session.run_round(bind(m.x, x), bind(m.x, x)), Errc::bound_twice, "'x'", "twice");
   refused(session.run_round(with_symbols({{m.n, -1}}), bind(m.x, x), bind(m.y, y)), Errc::invalid_argument,

@@ -48,6 +48,9 @@ TaskId TaskGraph::add_loop(graph::LoopRecord loop, TensorKey condition, Extent m
     if (decides_first) decision = add_decision(loop, condition, most, where);
     const std::size_t first = tasks_.size();
     body();
+    if (loops_.size() <= number || tag_ != before.tag_) {
+      refuse(where, {"the body of a loop moved or replaced the graph; let it only add tasks to it"});
+    }
     if (!decides_first) decision = add_decision(loop, condition, most, where);
     loops_[number].condition = index(condition.tensor());
     loops_[number].decision = index(decision);

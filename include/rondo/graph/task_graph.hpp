@@ -42,16 +42,15 @@ namespace detail {
 /// FrozenGraph.
 ///
 /// Lifetime: copies the names it is given. Copies of a graph share their handles. Add all tensors before copying: a
-/// handle that one copy gives out later is accepted by the others, and names another tensor there. Thread safety: that
-/// of std::vector. Errors: throws Error and leaves the graph unchanged. Cost: set-up only; allocates.
+/// handle that one copy gives out later is accepted by the others, and names another tensor there. A graph that was
+/// moved is empty, and its handles are those of the graph it was moved to. Thread safety: that of std::vector. Errors:
+/// throws Error and leaves the graph unchanged. Cost: set-up only; allocates.
 class TaskGraph {
  public:
   /// The source location of a call, for messages.
   using Where = std::source_location;
 
-  constexpr explicit TaskGraph(Edges edges = Edges::derived) : edges_{edges} {
-    if (!std::is_constant_evaluated()) tag_ = detail::next_graph_tag();
-  }
+  constexpr explicit TaskGraph(Edges edges = Edges::derived) : edges_{edges} {}
 
   /// A symbol for a size that is known only in the round: `auto n = graph.dim("n"); graph.input<float>("x", {n, 64})`.
   /// Sizes and Blocks may be expressions of symbols: `n * 2`, `ceil_div(n, 128)`, `max(n, m)`. Open such a graph with
@@ -290,7 +289,7 @@ class TaskGraph {
   [[nodiscard]] constexpr Edges edges() const noexcept { return edges_; }
   /// The functions that freezing this graph needs besides those for all graphs. Null in constant expressions.
   [[nodiscard]] constexpr const graph::RareCode& rare_code() const noexcept { return rare_code_; }
-  /// The number by which handles identify their graph.
+  /// The number by which handles identify their graph; it gets one with its first tensor.
   [[nodiscard]] constexpr std::uint32_t tag() const noexcept { return tag_; }
   /// The tensors with their names, without tasks; valid until the graph changes.
   [[nodiscard]] constexpr graph::GraphView interface() const noexcept {

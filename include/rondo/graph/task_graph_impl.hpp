@@ -79,6 +79,8 @@ RONDO_CONSTEXPR void TaskGraph::check_new_tensor(std::string_view wanted, const 
 }
 
 RONDO_CONSTEXPR TensorKey TaskGraph::push_tensor(std::string_view wanted, graph::TensorRecord record) {
+  // With the first tensor, since the compiler makes global graphs, and since a graph may be used again after a move.
+  if (tensors_.empty() && !graph::is_constant_expression()) tag_ = detail::next_graph_tag();
   const TensorKey key{TensorId{static_cast<std::uint32_t>(tensors_.size())}, tag_};
   record.name = intern(wanted);
   names_.reserve_one(tensor_name());

@@ -139,9 +139,9 @@ class Solver {
     }
     if (unknown < 0) return false;
     if (size.count % product != 0) {
-      throw Error(Errc::wrong_size,
-                  Error::Text{"tensor '", graph_.name(tensor(size).name), "': ", size.count,
-                              " elements were bound, which is no multiple of ", product, "; its other extents"});
+      throw Error(Errc::wrong_size, Error::Text{"tensor '", graph_.name(tensor(size).name), "': ", size.count,
+                                                " elements were bound; bind a multiple of ", product,
+                                                ", the product of its other extents"});
     }
     learn(static_cast<std::size_t>(unknown), static_cast<std::int64_t>(size.count / product), size);
     return true;

@@ -21,6 +21,14 @@ int main() {
       x[i] += 10;
     }
   }
+#ifdef RONDO_CHECK_MEMORY
+  // In Debug, a round refuses memory that was released.
+  auto& platform = session.platform();
+  const auto memory = platform.allocate(rondo::Bytes{64}, rondo::Bytes{64});
+  if (!platform.release(memory).ok()) return 3;
+  const rondo::DeviceSpan<int> gone{rondo::DevicePtr<int>{memory.address()}, x.size()};
+  if (session.run_round(bind(negation.x, gone), bind(negation.y, y)).code() != rondo::Errc::stale_memory) return 4;
+#endif
   std::printf("rondo %d.%d.%d ran %llu rounds on %s\n", rondo::version.major, rondo::version.minor,
               rondo::version.patch, static_cast<unsigned long long>(session.rounds()), rondo::SelectedPlatform::name);
 }

@@ -121,6 +121,18 @@ TEST_CASE("A loop is refused with what is wrong, where, and what to do") {
               });
             }),
             "freezes the graph that it is part of"));
+  const Graph copy = g;
+  for (const bool is_moved : {false, true}) {
+    const auto replace = [&] {
+      if (is_moved) {
+        const Graph taken = std::move(g);
+      } else {
+        g = copy;
+      }
+    };
+    CHECK(has(told([&] { g.when(done, replace); }), "moved or replaced the graph; let it only add tasks to it"));
+    CHECK(has(told([&] { g.repeat_until(done, 3, replace); }), "moved or replaced the graph"));
+  }
   CHECK(has(told([&] { g.repeat_until(done, 3, [&] { g.add<NeedsZeros>(g.small("zeros")), set(); }); }),
             "which is zeroed once a round, while the loop may run the task more often"));
   // Nothing of them is left, so the names of their tensors are free.

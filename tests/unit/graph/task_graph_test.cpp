@@ -106,13 +106,41 @@ TEST_CASE("A graph owns its names: those it was given may change afterwards") {
   CHECK(graph.name(graph.tasks()[0].name) == "task");
 }
 
+namespace {
+// The compiler may give these their value.
+TaskGraph global;
+TaskGraph other_global;
+}  // namespace
+
 TEST_CASE("Graphs have different tags, and copies share theirs") {
-  const TaskGraph a;
-  const TaskGraph b;
+  TaskGraph a;
+  const auto x = a.input<float>("x", {1});
+  TaskGraph b;
+  const auto y = b.input<float>("y", {1});
   const TaskGraph copy = a;  // NOLINT(performance-unnecessary-copy-initialization)
   CHECK(a.tag() != b.tag());
   CHECK(copy.tag() == a.tag());
   CHECK(a.tag() != 0);
+  CHECK(x.key.graph() == a.tag());
+  CHECK(y.key.graph() == b.tag());
+  const auto of_global = global.input<float>("x", {1});
+  CHECK(of_global.key.graph() != 0);
+  CHECK(of_global.key != other_global.input<float>("x", {1}).key);
+}
+
+TEST_CASE("A graph that was moved and is used again does not take the handles of the first") {
+  TaskGraph graph;
+  const auto x = graph.input<float>("x", {1});
+  const auto taken = std::move(graph);
+  const auto gain = graph.input<float>("gain", {1});  // NOLINT(bugprone-use-after-move)
+  CHECK(gain.key.graph() != taken.tag());
+  CHECK_THROWS_AS(graph.add_raw("a", CoreType::vector, no_kernel, reads(x)), Error);
+  CHECK(graph.tasks().empty());
+  TaskGraph target;
+  const auto before = target.input<float>("before", {1});
+  target = std::move(graph);
+  CHECK(target.tag() == gain.key.graph());
+  CHECK_THROWS_AS(target.add_raw("a", CoreType::vector, no_kernel, reads(before)), Error);
 }
 
 TEST_CASE("A tensor without a name, or with a name that is taken, is refused") {

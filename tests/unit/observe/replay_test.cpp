@@ -508,4 +508,7 @@ TEST_CASE("A replay that cannot be says why") {
   };
   CHECK(says(refused(R"({"format": "rondo-dump", "version": 99})"), "manifest.json", "no rondo-dump of version 1"));
   CHECK(says(refused(R"({"format": "rondo-dump", "version": 1})"), "manifest.json", "round"));
+  CHECK(says(refused(R"({"format": "rondo-dump", "version": 1, "round": 0, "tensors": [], "tasks": [{"id": 0,
+    "kernel": "scale", "core": "vector", "blocks": 1, "block_bytes": 12}]})"),
+             "manifest.json", "the size of an argument block is no multiple of 8"));
 }

@@ -6,9 +6,10 @@
 #include <rondo/platform/select.hpp>
 #include <rondo/session/round_session.hpp>
 
-// The sessions that rondo::compiled contains: those on the platforms that most programs use. A file whose sessions check
-// memory, unlike those of the library or the other way round, compiles its own.
-#if defined(RONDO_COMPILED) && (RONDO_HAS_BODIES || defined(RONDO_CHECK_MEMORY) == defined(RONDO_COMPILED_CHECKS_MEMORY))
+// The sessions that rondo::compiled contains: those on the platforms that most programs use. A file whose sessions
+// check memory, unlike those of the library or the other way round, compiles its own.
+#if defined(RONDO_COMPILED) && \
+    (RONDO_HAS_BODIES || defined(RONDO_CHECK_MEMORY) == defined(RONDO_COMPILED_CHECKS_MEMORY))
 #if RONDO_HAS_BODIES
 #include <rondo/session/loop_report.hpp>
 #include <rondo/session/memory_report.hpp>

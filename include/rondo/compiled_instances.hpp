@@ -7,7 +7,7 @@
 #include <rondo/session/round_session.hpp>
 
 // The sessions that rondo::compiled contains: those on the platforms that most programs use. A file whose sessions
-// check memory, unlike those of the library or the other way round, compiles its own.
+// check memory compiles its own, unless RONDO_COMPILED_CHECKS_MEMORY says that those of the library do so, too.
 #if defined(RONDO_COMPILED) && \
     (RONDO_HAS_BODIES || defined(RONDO_CHECK_MEMORY) == defined(RONDO_COMPILED_CHECKS_MEMORY))
 #if RONDO_HAS_BODIES
